@@ -1,4 +1,4 @@
-//! Notes the commit that is built, for `--version`.
+//! Finds the commit that is built. `--version` shows it.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,20 +9,21 @@ fn main() {
     println!("cargo::rustc-env=COMMIT={}", commit.unwrap_or_default());
 }
 
-/// Of a package from a registry: what cargo noted when it was made.
+/// The commit of a package from a registry. `cargo package` wrote it to a file of the package.
 fn of_package() -> Option<String> {
     let info = std::fs::read_to_string(".cargo_vcs_info.json").ok()?;
     let (_, after) = info.split_once("\"sha1\": \"")?;
     Some(short(after))
 }
 
-/// Of a checkout: what git says.
+/// The commit of a checkout, from git.
 fn of_checkout() -> Option<String> {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
         Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
     };
-    // A checkout of something else may hold these sources, as when a distribution packs them.
+    // A repository of another project may contain these sources, for example in the packaging of a distribution. Its
+    // commit is not ours.
     let root = git(&["rev-parse", "--show-toplevel"])?;
     Path::new(&root).join("config/build.rs").exists().then_some(())?;
     for name in ["HEAD", "logs/HEAD"] {

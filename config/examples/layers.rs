@@ -1,4 +1,5 @@
-//! Settings in layers, and what an unknown key is answered: `cargo run -p dedup-stage-config --example layers -- KEY VALUE`
+//! Applies one setting, and prints the result, or the error for an unknown key or a bad value: `cargo run -p
+//! dedup-stage-config --example layers -- KEY VALUE`
 
 use config::Layers;
 

@@ -1,4 +1,4 @@
-//! Values that have the right type and still make no sense, each key looked at alone.
+//! Checks each setting on its own for values that have the right type but make no sense.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::{ConnectTo, Priority, Settings};
 
-/// The first key whose value its station could not work with, and why.
+/// Checks all settings. An error is the first key with a value that the program cannot work with, and the reason.
 pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
     let Settings { scope, limits: _, dedup, politeness, fetch, refresh, access, urls, priority, focus, output } =
         settings;
@@ -66,7 +66,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
     Ok(())
 }
 
-/// What `access.purpose` may be.
+/// The values that `access.purpose` may have, besides the empty one.
 const PURPOSES: [&str; 5] = ["search", "archive", "train", "input", "mine"];
 
 fn weights(priority: &Priority) -> Result<(), (&'static str, String)> {
@@ -98,13 +98,14 @@ fn within(key: &'static str, value: u64, least: u64, most: u64) -> Result<(), (&
     }
 }
 
-/// The last line of what the parser says has the cause. The lines before it draw the pattern.
+/// The message for a bad pattern. The last line of the parser's error has the cause. The lines before it only show the
+/// pattern.
 fn not_regex(pattern: &str, error: &str) -> String {
     let cause = error.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
     format!("{pattern:?} is not a regular expression: {cause}")
 }
 
-/// RFC 9309, section 2.2.1: letters, `_` and `-`, so that robots.txt can name it.
+/// Checks a product token by RFC 9309, section 2.2.1: letters, `_` and `-`, so that robots.txt can name it.
 fn product_token(token: &str) -> Result<(), String> {
     if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-".contains(&byte)) {
         return Ok(());
@@ -112,7 +113,7 @@ fn product_token(token: &str) -> Result<(), String> {
     Err(format!("{token:?} is not a product token: letters, '-' and '_' only, so that robots.txt can name it"))
 }
 
-/// `K: V`, with the characters that RFC 9110, section 5, allows.
+/// Checks a header `K: V` for the characters that RFC 9110, section 5, allows.
 fn header_line(line: &str) -> Result<(), String> {
     let good = line.split_once(':').is_some_and(|(name, value)| {
         !name.is_empty()

@@ -1,11 +1,12 @@
-//! `--connect-to HOST1:PORT1:HOST2:PORT2`, as in curl: who is asked for HOST1:PORT1 connects to HOST2:PORT2. URL, Host
-//! header and TLS name stay as they are. An empty field means any (on the left) or unchanged (on the right).
+//! `--connect-to HOST1:PORT1:HOST2:PORT2`, as in curl: a request for HOST1:PORT1 connects to HOST2:PORT2. URL, Host
+//! header and TLS name stay as they are. An empty field means any host or port (on the left) or an unchanged one (on
+//! the right).
 
 use std::str::FromStr;
 
 use url::{Host, Url};
 
-/// One rule.
+/// One rule `HOST1:PORT1:HOST2:PORT2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectTo {
     from_host: Option<Host>,
@@ -14,19 +15,20 @@ pub struct ConnectTo {
     to_port: Option<u16>,
 }
 
-/// Where a URL's connection goes.
+/// The place to which the connection for a URL goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Host to be resolved.
+    /// The host to be resolved.
     pub host: Host,
-    /// Port to be connected to.
+    /// The port to connect to.
     pub port: u16,
-    /// Whether a rule changed anything.
+    /// Whether a rule changed the host or the port.
     pub redirected: bool,
 }
 
 impl Target {
-    /// Where the connection for `url` goes by the first of `rules` that matches; `None` for a URL without host or port.
+    /// The target of the connection for `url` by the first of `rules` that matches; `None` for a URL without host or
+    /// port.
     pub fn of(url: &Url, rules: &[ConnectTo]) -> Option<Self> {
         let host = url.host()?.to_owned();
         let port = url.port_or_known_default()?;

@@ -1,11 +1,11 @@
-//! The defaults.
+//! Reads the defaults.
 
 use toml::Table;
 
-/// The defaults, and the manual.
+/// The text of `default.toml`: the defaults, and the manual.
 pub const DEFAULT: &str = include_str!("../default.toml");
 
-/// The defaults as a table; its keys are the keys there are, and its values have the types they take.
+/// The defaults as a table. It has every key, and its values have the types of the settings.
 pub(crate) fn defaults() -> Table {
     DEFAULT.parse().unwrap_or_else(|error| panic!("default.toml: {error}"))
 }

@@ -1,12 +1,12 @@
-//! Keys of earlier versions that still work, with a word about what took their place.
+//! Keys of earlier versions that still work. Each brings a message that says what took its place.
 
 use toml::Value;
 
-/// The deprecated keys with their flags.
+/// The deprecated keys, each with its flag.
 pub const DEPRECATED: [(&str, &str); 2] = [("dedup.audits", "audits"), ("dedup.audits-from", "audits-from")];
 
-/// The key and value that a deprecated key stands for today, and what to tell its user. `None` where the key is not
-/// deprecated. Without a key and value, the deprecated key has no effect any more.
+/// The key and value that a deprecated key stands for today, and a message for the user. `None` if the key is not
+/// deprecated. If the key has no effect any more, the message comes without a key and value.
 pub(crate) fn today(key: &str, value: &Value) -> Option<(Option<(&'static str, Value)>, String)> {
     match key {
         "dedup.audits" => {

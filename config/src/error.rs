@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration, told so that it can be put right: where, which key, and what was meant.
+//! Errors of a configuration. Each says where the mistake is, which key has it, and what was probably meant.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,9 +10,9 @@ use crate::profiles::PROFILES;
 pub enum Origin {
     /// A file, and the line in it, counted from 1.
     File {
-        /// Its path, as it was given.
+        /// The path of the file, as it was given.
         path: PathBuf,
-        /// The line.
+        /// The number of the line.
         line: usize,
     },
     /// The settings with which a directory was crawled before.
@@ -37,63 +37,63 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Why there are no settings.
+/// The reason why there are no settings.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// No such key.
+    /// An unknown key.
     #[error("{origin}: unknown key `{key}`{}", meant(.nearest))]
     UnknownKey {
         /// Where it was written.
         origin: Origin,
-        /// As it was written.
+        /// The key, as it was written.
         key: String,
         /// The known key that looks most like it.
         nearest: Option<String>,
     },
-    /// A value that its key does not take.
+    /// A value that does not fit its key.
     #[error("{origin}: `{key}`: {reason}")]
     BadValue {
         /// Where it was written.
         origin: Origin,
-        /// Its key.
+        /// The key of the value.
         key: String,
-        /// What is wrong with it.
+        /// The reason why the value does not fit.
         reason: String,
     },
-    /// Values that do not fit together.
+    /// Values of several keys that do not fit together.
     #[error("{reason}")]
     Conflict {
-        /// Which, and why.
+        /// The keys, and the reason.
         reason: String,
     },
-    /// An environment variable with the program's prefix that means nothing.
+    /// An environment variable that has the program's prefix, but is no setting.
     #[error("unknown environment variable {name}{}", meant(.nearest))]
     UnknownVariable {
-        /// Its name.
+        /// The name of the variable.
         name: String,
         /// The known variable that looks most like it.
         nearest: Option<String>,
     },
-    /// No such profile.
+    /// An unknown profile.
     #[error("unknown profile `{name}`: there are {}", PROFILES.map(|(known, _)| format!("`{known}`")).join(" and "))]
     UnknownProfile {
-        /// As it was written.
+        /// The name of the profile, as it was written.
         name: String,
     },
-    /// A file that is no TOML.
+    /// A file that is not valid TOML.
     #[error("{origin}: {reason}")]
     Syntax {
-        /// Where it stops being TOML.
+        /// The place of the first mistake.
         origin: Origin,
-        /// What is wrong there.
+        /// The kind of the mistake.
         reason: String,
     },
     /// A file that cannot be read.
     #[error("--config {}: {error}", .path.display())]
     Unreadable {
-        /// Its path.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: std::io::Error,
     },
 }

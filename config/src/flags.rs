@@ -1,10 +1,11 @@
-//! Keys and flags: each key of `default.toml` is a flag of `crawler crawl` and an environment variable.
+//! The flags and environment variables of settings. Each key of `default.toml` is a flag of `crawler crawl` and an
+//! environment variable.
 
 use toml::Table;
 
 use crate::defaults::defaults;
 
-/// Flags that are not called as their key is.
+/// The keys whose flag has another name than the last part of the key.
 const RENAMED: [(&str, &str); 4] = [
     ("fetch.headers", "header"),
     ("fetch.insecure-hosts", "insecure-host"),
@@ -17,7 +18,7 @@ pub fn flags() -> Vec<(String, String)> {
     keys(&defaults()).map(|key| (flag(&key).to_owned(), key)).map(|(flag, key)| (key, flag)).collect()
 }
 
-/// The flag of a key: its last part, but for the renamed.
+/// The flag of a key: the last part of the key, or its name in [`RENAMED`].
 pub(crate) fn flag(key: &str) -> &str {
     let renamed = RENAMED.iter().find(|(renamed, _)| *renamed == key);
     renamed.map_or_else(|| key.rsplit('.').next().unwrap_or(key), |(_, flag)| flag)
@@ -28,7 +29,7 @@ pub(crate) fn variable(prefix: &str, flag: &str) -> String {
     format!("{prefix}{}", flag.to_uppercase().replace('-', "_"))
 }
 
-/// The dotted keys of a table of groups.
+/// The dotted keys (`group.key`) of a table of groups.
 pub(crate) fn keys(table: &Table) -> impl Iterator<Item = String> + '_ {
     table
         .iter()

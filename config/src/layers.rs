@@ -1,4 +1,4 @@
-//! From files to settings: layers of TOML over the defaults, the weakest first.
+//! Builds the settings from layers: profiles, files, environment variables and flags over the defaults.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,8 +15,9 @@ use crate::flags::{flag, keys, variable};
 use crate::profiles::PROFILES;
 use crate::{Settings, nearest};
 
-/// Settings in the making. Each call lays something over what is there, so call from the weakest to the strongest:
-/// profile, files, environment, flags. Whatever is laid on is checked at once, so an error names where it was written.
+/// Settings that are being built. Each call applies a layer on top of the layers so far. So call from the weakest to
+/// the strongest: profile, files, environment, flags. Each layer is checked at once, so an error names the place where
+/// the mistake was written.
 ///
 /// # Examples
 ///
@@ -34,9 +35,9 @@ pub struct Layers {
     values: Table,
     settings: Settings,
     warnings: Vec<String>,
-    /// By key: where its value was written.
+    /// The place where the value of a key was written, by key.
     origins: BTreeMap<String, Origin>,
-    /// Environment variables that mean nothing, with the known one that looks most like each.
+    /// Environment variables that are no settings, each with the known variable that looks most like it.
     unknown: Vec<(String, Option<String>)>,
 }
 
@@ -53,19 +54,20 @@ impl Default for Settings {
 }
 
 impl Layers {
-    /// The defaults.
+    /// Layers with the defaults only.
     pub fn new() -> Self {
         let values = defaults();
         let settings = read(&values).unwrap_or_else(|(key, reason)| panic!("default.toml: {key}: {reason}"));
         Self { values, settings, warnings: Vec::new(), origins: BTreeMap::new(), unknown: Vec::new() }
     }
 
-    /// What the user should know although nothing is wrong: deprecated keys, and environment variables that mean nothing.
+    /// Messages about things that the user should know although nothing is wrong: deprecated keys, and environment
+    /// variables that are no settings.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Lays a profile over it.
+    /// Applies a profile on top of the layers so far.
     pub fn profile(self, name: &str) -> Result<Self, ConfigError> {
         let Some((name, text)) = PROFILES.iter().find(|(known, _)| *known == name) else {
             return Err(ConfigError::UnknownProfile { name: name.into() });
@@ -73,7 +75,7 @@ impl Layers {
         self.toml(text, |_| Origin::Profile(name))
     }
 
-    /// Lays a file over it.
+    /// Applies the settings in a file on top of the layers so far.
     pub fn file(self, path: &Path) -> Result<Self, ConfigError> {
         match std::fs::read_to_string(path) {
             Ok(text) => self.text(path, &text),
@@ -81,7 +83,7 @@ impl Layers {
         }
     }
 
-    /// Lays the text of a file over it; `path` is for errors only.
+    /// Applies the text of a file on top of the layers so far. `path` is only for error messages.
     pub fn text(self, path: &Path, text: &str) -> Result<Self, ConfigError> {
         self.toml(text, |at| {
             let line = 1 + text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count();
@@ -89,14 +91,14 @@ impl Layers {
         })
     }
 
-    /// Lays the settings over it with which a directory was crawled before.
+    /// Applies the stored settings of a directory, with which it was crawled before, on top of the layers so far.
     pub fn stored(self, text: &str) -> Result<Self, ConfigError> {
         self.toml(text, |_| Origin::Stored)
     }
 
-    /// Lays the environment over it: `CRAWLER_ON_DUPLICATE` sets what `--on-duplicate` does. A list is one item, or
-    /// several as in TOML: `["a", "b"]`. Other variables with this prefix are errors, but for those in `others`, which the
-    /// program reads itself.
+    /// Applies environment variables on top of the layers so far. `CRAWLER_ON_DUPLICATE` sets the same key as the flag
+    /// `--on-duplicate`. The value of a list is one item, or several as in TOML: `["a", "b"]`. An unknown variable with
+    /// this prefix is an error, unless it is in `others`: the program reads these itself.
     pub fn env(
         self,
         prefix: &str,
@@ -110,8 +112,8 @@ impl Layers {
         }
     }
 
-    /// As [`Layers::env`], but unknown variables only bring a warning: orchestrators make up names such as
-    /// `CRAWLER_SERVICE_HOST`.
+    /// Does the same as [`Layers::env`], but an unknown variable only brings a warning. Orchestrators make up names
+    /// such as `CRAWLER_SERVICE_HOST`.
     pub fn env_of_any(
         mut self,
         prefix: &str,
@@ -137,13 +139,14 @@ impl Layers {
         Ok(self)
     }
 
-    /// Lays a flag over it. Text is read as the key's type asks; a list replaces the list that was there.
+    /// Applies a flag on top of the layers so far. A text is converted to the type of the key. A list replaces the list
+    /// of earlier layers.
     pub fn set(mut self, key: &str, value: impl Into<Value>) -> Result<Self, ConfigError> {
         self.lay(key, value.into(), || Origin::Flag(flag(key).to_owned()))?;
         Ok(self)
     }
 
-    /// The settings, if their values also fit together.
+    /// The settings. It is an error if values of several keys do not fit together.
     pub fn finish(self) -> Result<Settings, ConfigError> {
         let Settings { fetch, .. } = &self.settings;
         if fetch.max_body > fetch.body_budget {
@@ -200,8 +203,8 @@ impl Layers {
         Ok(())
     }
 
-    /// The reason why `at` does not fit, after `key` was laid on. If another key has a part in it, this says where the value of the
-    /// other key was written.
+    /// The reason why the value of `at` does not fit after `key` was set. If the value of another key is part of the
+    /// reason, the text says where that value was written.
     fn with_origin(&self, key: &str, at: &str, reason: String) -> String {
         const AGES: [&str; 2] = ["refresh.min-age", "refresh.max-age"];
         let [least, most] = AGES;
@@ -219,14 +222,15 @@ fn unknown(key: String, origin: Origin, known: Vec<String>) -> ConfigError {
     ConfigError::UnknownKey { origin, key, nearest }
 }
 
-/// Settings from a whole table, or the key at fault and why. (The key is not known where a type is wrong.)
+/// Reads settings from a whole table. An error is the key at fault and the reason. (The key is empty if a type is
+/// wrong.)
 fn read(values: &Table) -> Result<Settings, (&'static str, String)> {
     let settings = Settings::deserialize(values.clone()).map_err(|error| ("", plain(error.message())))?;
     check(&settings)?;
     Ok(settings)
 }
 
-/// What is wrong with a value, for people who do not know the types of the program.
+/// The reason why a value does not fit its key, in words without type names.
 fn plain(message: &str) -> String {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match &quoted[..] {
@@ -244,13 +248,13 @@ fn plain(message: &str) -> String {
     }
 }
 
-/// Where a key is written, and what stands there.
+/// The place of a key in the text, as a byte offset, and its value. (0, `None`) if the key is not there.
 fn place<'a>(table: &'a DeTable<'_>, key: &str) -> (usize, Option<&'a toml::de::DeValue<'a>>) {
     let entry = table.iter().find(|(name, _)| name.get_ref() == key);
     entry.map_or((0, None), |(name, value)| (name.span().start, Some(Spanned::get_ref(value))))
 }
 
-/// `value` with the type of `model`: what comes from the environment and the command line is text.
+/// `value` with the type of `model`. Values from the environment and the command line are text.
 fn as_type_of(model: &Value, value: Value) -> Result<Value, String> {
     Ok(match (model, value) {
         (Value::Float(_), Value::Integer(number)) => Value::Float(number as f64),

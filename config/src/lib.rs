@@ -1,6 +1,7 @@
 //! Typed settings. `default.toml` is both the defaults and the manual: every key is there, with its comment.
 //!
-//! Settings are built in layers, the weakest first: the defaults, a profile, files, the environment, flags. See [`Layers`].
+//! Settings are built in layers, the weakest first: the defaults, a profile, files, the environment, flags. See
+//! [`Layers`].
 
 pub mod bounds;
 mod check;

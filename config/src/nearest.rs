@@ -1,11 +1,12 @@
-//! The known word that a mistyped one is nearest to.
+//! Finds the known word that is nearest to a mistyped word.
 
 use std::cmp::Reverse;
 
 use strsim::levenshtein;
 
-/// The candidate with the smallest edit distance from `word`; of equals the one that begins more like it, then the first.
-/// The last part of a candidate counts as well, so that `distance` finds `dedup.distance`, though less than the whole.
+/// The candidate with the smallest edit distance from `word`. Among equals it is the one that has the longest beginning
+/// in common with `word`, then the first one. The last part of a candidate also counts, but a little less than the
+/// whole, so `distance` finds `dedup.distance`.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace('_', "-");
     candidates.into_iter().min_by_key(|candidate| {

@@ -1,4 +1,4 @@
-//! When outputs begin new files: `auto`, `off`, a size (`1GiB`) or a time (`1d`).
+//! The setting that says when outputs begin new files: `auto`, `off`, a size (`1GiB`) or a time (`1d`).
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,36 +9,36 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::Settings;
 use crate::units::{Duration, Size};
 
-/// When outputs begin new files, as people write it.
+/// The rule when outputs begin new files, as people write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rotate {
-    /// At [`Rotation::AUTO`] in a continuous crawl, and never in any other.
+    /// A continuous crawl begins new files at [`Rotation::AUTO`] bytes, any other crawl never.
     #[default]
     Auto,
-    /// Never.
+    /// Outputs never begin new files.
     Off,
-    /// When a file has this size.
+    /// Outputs begin a new file when a file has this size.
     At(Size),
-    /// After this time.
+    /// Outputs begin new files after this time.
     Every(Duration),
 }
 
-/// What it comes to.
+/// The rule when outputs begin new files, after `auto` is resolved. Without size and period they never do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rotation {
-    /// Bytes at which a file is closed.
+    /// Size in bytes at which a file is closed.
     pub size: Option<u64>,
-    /// Milliseconds after which files are closed.
+    /// Time in milliseconds after which files are closed.
     pub period: Option<u64>,
 }
 
 impl Rotation {
-    /// Bytes at which a continuous crawl closes files unless told otherwise.
+    /// Size in bytes at which a continuous crawl closes files by default.
     pub const AUTO: u64 = 1 << 30;
 }
 
 impl Settings {
-    /// When outputs of this crawl begin new files.
+    /// The rule by which outputs of this crawl begin new files.
     pub fn rotation(&self) -> Rotation {
         match self.output.rotate {
             Rotate::Auto => Rotation { size: self.refresh.continuous.then_some(Rotation::AUTO), period: None },

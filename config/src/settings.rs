@@ -7,61 +7,61 @@ use serde::{Deserialize, Serialize};
 use crate::rotate::Rotate;
 use crate::units::{Duration, Share, Shares, Size};
 
-/// Everything that can be set.
+/// All settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Settings {
-    /// What belongs to the crawl.
+    /// Which URLs belong to the crawl.
     pub scope: Scope,
     /// When the crawl ends.
     pub limits: Limits,
-    /// The duplicate gate.
+    /// What happens to duplicates.
     pub dedup: Dedup,
-    /// How gentle the crawl is.
+    /// How gently the crawl treats servers.
     pub politeness: Politeness,
     /// How pages are fetched.
     pub fetch: Fetch,
     /// When pages are fetched again.
     pub refresh: Refresh,
-    /// Who the crawl is to a site, and what for it reads pages.
+    /// How the crawl identifies itself to sites, and the purpose for which it reads their pages.
     pub access: Access,
     /// How URLs are compared.
     pub urls: Urls,
-    /// What is fetched first.
+    /// How queued URLs are ordered.
     pub priority: Priority,
-    /// What the crawl is about.
+    /// The topic of a focused crawl, or the program that scores its pages.
     pub focus: Focus,
-    /// What is written.
+    /// Which outputs are written.
     pub output: Output,
 }
 
-/// What belongs to the crawl.
+/// Which URLs belong to the crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Scope {
-    /// Extent around the seeds.
+    /// How far from the seeds the crawl goes.
     pub scope: ScopeKind,
-    /// Only URLs that match one of these (all, where empty).
+    /// Regular expressions. A URL must match one of them, unless the list is empty.
     pub include: Vec<String>,
-    /// No URL that matches one of these.
+    /// Regular expressions. A URL must match none of them.
     pub exclude: Vec<String>,
-    /// Links from a seed; 0 = no limit.
+    /// The largest number of links from a seed to a page; 0 = no limit.
     pub max_depth: u32,
-    /// Also read the sitemaps that robots.txt names.
+    /// Whether sitemaps that robots.txt names are read, too.
     pub sitemaps: bool,
 }
 
-/// Extent of a crawl around its seeds.
+/// How far from its seeds a crawl goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScopeKind {
-    /// The seeds' hosts.
+    /// To all URLs of the seeds' hosts.
     Host,
-    /// The seeds' registrable domains.
+    /// To all URLs of the seeds' registrable domains.
     Domain,
-    /// URLs below the seeds' folders.
+    /// To URLs below the seeds' folders.
     Prefix,
-    /// Everything.
+    /// Anywhere.
     Any,
 }
 
@@ -69,70 +69,70 @@ pub enum ScopeKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Limits {
-    /// Pages fetched; 0 = no limit.
+    /// The most pages fetched in all; 0 = no limit.
     pub max_pages: u64,
-    /// Pages fetched from one host; 0 = no limit.
+    /// The most pages fetched from one host; 0 = no limit.
     pub max_pages_per_host: u64,
-    /// Pages fetched from one registrable domain; 0 = no limit.
+    /// The most pages fetched from all hosts of one registrable domain; 0 = no limit.
     pub max_pages_per_domain: u64,
-    /// Time since the start of this run; 0 = no limit.
+    /// The longest time since the start of this run; 0 = no limit.
     pub time_limit: Duration,
-    /// End when nothing becomes due for so long.
+    /// The crawl ends if nothing becomes due within this time.
     pub patience: Duration,
 }
 
-/// What happens to the out-links of a page judged a duplicate.
+/// What happens to the out-links of a duplicate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnDuplicate {
-    /// The frontier holds them. It fetches some of them as trials.
+    /// The frontier holds the links. It fetches some of them as trials.
     #[default]
     Drop,
-    /// They reach it with a priority lowered by how little is new in their page.
+    /// The frontier queues the links with a lower priority: the less is new on their page, the lower.
     Demote,
-    /// They reach it unchanged: the gate only reports.
+    /// The frontier queues the links as any others. Verdicts are only reported.
     Keep,
 }
 
-/// The duplicate gate.
+/// What happens to duplicates, and how pages are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Dedup {
-    /// What happens to the links of duplicates.
+    /// What happens to the out-links of a duplicate.
     pub on_duplicate: OnDuplicate,
-    /// Hamming distance of a near-duplicate.
+    /// The largest Hamming distance at which a page is a candidate for a near-duplicate.
     pub distance: u32,
-    /// Signature files of pages that exist already.
+    /// Signature files of pages that exist already. A page that is in one of them is a duplicate.
     pub known: Vec<PathBuf>,
-    /// Whether rules are learned and applied.
+    /// Whether rules about URLs are learned and applied.
     pub rules: bool,
-    /// What may be spent at the end on URLs that were held back, as a share of the pages fetched.
+    /// The most fetches that the sample of the rescue may cost at the end, as a share of the pages fetched.
     pub rescue: Share,
-    /// Threads that read pages; 0 = one a core.
+    /// The number of threads that read pages; 0 = one a core.
     pub threads: usize,
 }
 
-/// How gentle the crawl is.
+/// How gently the crawl treats servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Politeness {
-    /// From the end of a response to the next request to the same host.
+    /// The least time from the end of a response to the next request to the same host.
     pub delay: Duration,
-    /// The delay is at least this multiple of the host's own response time.
+    /// The least delay of a host, as a multiple of the host's own response time.
     pub delay_factor: f64,
-    /// Floor between requests to hosts that share an address.
+    /// The least time between the starts of two requests to hosts that share an address.
     pub address_delay: Duration,
-    /// Crawl-delays above this are clamped.
+    /// The largest Crawl-delay that is obeyed. A larger one is clamped to it.
     pub max_crawl_delay: Duration,
-    /// Requests a second over all hosts; 0 = no limit.
+    /// The most requests a second over all hosts; 0 = no limit.
     pub requests_per_second: u32,
-    /// Body bytes a second over all hosts; 0 = no limit.
+    /// The most body bytes a second over all hosts; 0 = no limit.
     pub bytes_per_second: Size,
     /// Whether robots.txt is obeyed.
     pub robots: Robots,
-    /// Attempts at one URL before it is given up.
+    /// The most attempts at one URL before it is given up.
     pub attempts: u32,
-    /// A host that fails this often in a row is set aside.
+    /// The number of failures in a row after which a host is set aside for a while.
     pub host_failures: u32,
 }
 
@@ -140,9 +140,9 @@ pub struct Politeness {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Robots {
-    /// As RFC 9309 says.
+    /// It is obeyed as RFC 9309 says.
     Obey,
-    /// It is not obeyed. It is asked for only for the sitemaps that it names.
+    /// It is not obeyed. It is asked for only if `scope.sitemaps` is on, because it names the sitemaps.
     Ignore,
 }
 
@@ -150,25 +150,25 @@ pub enum Robots {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Fetch {
-    /// Jobs open at once.
+    /// The most jobs that are open at once.
     pub concurrency: usize,
     /// Product token of the User-Agent, and the name looked for in robots.txt.
     pub user_agent: String,
-    /// URL or e-mail address of who runs the crawl.
+    /// The URL or e-mail address of the person or organization that runs the crawl.
     pub contact: String,
-    /// Private and loopback addresses may be fetched.
+    /// Whether private and loopback addresses may be fetched.
     pub allow_private: bool,
-    /// `HOST1:PORT1:HOST2:PORT2`, as in curl.
+    /// Rules `HOST1:PORT1:HOST2:PORT2`, as in curl. See [`crate::ConnectTo`].
     pub connect_to: Vec<String>,
-    /// Largest decoded body.
+    /// The largest decoded body. A longer body is cut.
     pub max_body: Size,
-    /// All bodies in memory together.
+    /// The memory for all bodies together.
     pub body_budget: Size,
-    /// Whole exchange.
+    /// The longest time of a whole exchange, from the request to the end of the body.
     pub timeout: Duration,
-    /// Connecting, TLS included.
+    /// The longest time for connecting, TLS included.
     pub connect_timeout: Duration,
-    /// Between two pieces of a body.
+    /// The longest time between two pieces of a response.
     pub idle_timeout: Duration,
     /// Proxy for all requests; empty = none.
     pub proxy: String,
@@ -178,9 +178,9 @@ pub struct Fetch {
     pub client_cert: String,
     /// Hosts whose certificates are not checked.
     pub insecure_hosts: Vec<String>,
-    /// Further request headers, `K: V`.
+    /// Further request headers, `K: V`, which go to every host.
     pub headers: Vec<String>,
-    /// Fetch again what an earlier crawl fetched, with conditional requests.
+    /// Whether pages that an earlier crawl fetched are fetched again, with conditional requests.
     pub recrawl: bool,
 }
 
@@ -188,23 +188,25 @@ pub struct Fetch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Refresh {
-    /// The crawl never ends by itself.
+    /// Whether the crawl goes on until it is stopped.
     pub continuous: bool,
-    /// Of the pages fetched from a host that has both new URLs and visits that are due, the share of the visits.
+    /// The least and the largest share of visits among the pages fetched from a host that has both new URLs and visits
+    /// that are due.
     pub share: Shares,
-    /// From one visit to a page to the next, at least.
+    /// The least time between two visits to a page.
     pub min_age: Duration,
-    /// From one visit to a page to the next, at most; 0 = no limit.
+    /// The longest time between two visits to a page; 0 = no limit.
     pub max_age: Duration,
-    /// Time for which a visit must be expected to keep a page as it is on the web.
+    /// The least gain that a visit must be expected to bring: the time in which the crawl has the page as it is on the
+    /// web.
     pub min_gain: Duration,
 }
 
-/// Who the crawl is to a site, and what for it reads pages.
+/// How the crawl identifies itself to sites, and the purpose for which it reads their pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Access {
-    /// Whether cookies are kept and sent back.
+    /// Whether cookies of sites are kept and sent back.
     pub cookies: Switch,
     /// File of cookies to begin with; empty = none.
     pub cookies_file: String,
@@ -212,19 +214,19 @@ pub struct Access {
     pub login: String,
     /// File of the key that signs requests; empty = requests are not signed.
     pub web_bot_auth: String,
-    /// Where the public key is published: an https origin.
+    /// The https origin at which the public key is published.
     pub web_bot_auth_agent: String,
-    /// What pages are fetched for; empty = not said, and nothing is decided by it.
+    /// The purpose for which pages are fetched. If it is empty, what sites say about use is only recorded.
     pub purpose: String,
 }
 
-/// Something that is done, or is not.
+/// A setting that is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Switch {
-    /// It is done.
+    /// On.
     On,
-    /// It is not.
+    /// Off.
     Off,
 }
 
@@ -232,81 +234,83 @@ pub enum Switch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Urls {
-    /// User names and passwords do not count.
+    /// Whether user names and passwords are ignored.
     pub drop_user: bool,
-    /// The dot that may end a host does not count.
+    /// Whether the dot that may end a host is ignored.
     pub drop_host_dot: bool,
-    /// Whether an octet is escaped does not count.
+    /// Whether it is ignored that an octet is percent-encoded, if that makes no difference.
     pub normalize_escapes: bool,
-    /// Tracking parameters do not count.
+    /// Whether tracking parameters are ignored.
     pub drop_tracking: bool,
-    /// Session parameters do not count.
+    /// Whether session parameters are ignored.
     pub drop_sessions: bool,
-    /// Parameters that do not count either.
+    /// Names of further parameters that are ignored.
     pub drop_params: Vec<String>,
-    /// Parameters that count although a list or a rule says otherwise.
+    /// Names of parameters that count although they look like tracking or a session.
     pub keep_params: Vec<String>,
-    /// Empty parameters and queries do not count.
+    /// Whether empty parameters and queries are ignored.
     pub drop_empty: bool,
-    /// The order of parameters does not count.
+    /// Whether the order of parameters is ignored. The values of one parameter keep their order.
     pub sort_query: bool,
-    /// Longest URL, in bytes.
+    /// The longest URL that is fetched, in bytes.
     pub max_length: usize,
-    /// Most path segments.
+    /// The largest number of path segments of a URL. A URL with more is taken for a trap.
     pub max_segments: usize,
-    /// How often one path segment may repeat.
+    /// How often one path segment may repeat in a URL. A URL in which one repeats more often is taken for a trap.
     pub max_repeats: usize,
 }
 
-/// Weights of the parts of a priority: exponents, so that 0 leaves a part out.
+/// Weights of the parts of a priority. A weight is an exponent, so 0 leaves a part out. `default.toml` has the
+/// formulas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Priority {
-    /// Novelty of the page that links to the URL.
+    /// The weight of the novelty of the page that links to the URL.
     pub novelty_weight: f32,
-    /// Links from a seed.
+    /// The weight of the number of links from a seed to the URL.
     pub depth_weight: f32,
-    /// Links seen.
+    /// The weight of the number of links to the URL seen so far.
     pub in_links_weight: f32,
-    /// What sites say of it.
+    /// The weight of what sites say about the URL (sitemaps, canonical links and so on).
     pub hint_weight: f32,
-    /// Relevance of the link, in focused crawls.
+    /// The weight of the relevance of the link, in focused crawls.
     pub relevance_weight: f32,
-    /// New pages of its host.
+    /// The weight of the share of new pages on the host of the URL.
     pub host_weight: f32,
-    /// New pages of its path prefix.
+    /// The weight of the share of new pages under the first path segment of the URL.
     pub path_weight: f32,
-    /// New pages of its query pattern.
+    /// The weight of the share of new pages with the set of query parameters of the URL.
     pub query_weight: f32,
-    /// A host waits for another whose best URL is so much better.
+    /// A host waits for another if its best URL scores less than this share of the other's best URL; 0 = hosts do not
+    /// wait for each other.
     pub hold_back: f32,
 }
 
-/// What a focused crawl is about.
+/// The topic of a focused crawl, or the program that scores its pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Focus {
-    /// Words.
+    /// Words of the topic.
     pub topic: Vec<String>,
-    /// Files of words.
+    /// Files with words of the topic.
     pub topic_file: Vec<String>,
-    /// Example pages.
+    /// Example pages: files or URLs.
     pub like: Vec<String>,
-    /// Relevance that is worth half.
+    /// The relevance at which a page passes half of its worth on to its links.
     pub relevant_from: f32,
-    /// Command of a program that scores pages; empty = none.
+    /// The command of a program that scores pages; empty = none.
     pub score_with: String,
     /// How long the program may be silent while it has pages to score.
     pub score_timeout: Duration,
 }
 
 impl Focus {
-    /// Whether some pages are worth more than others: by a topic, or by a program that scores them.
+    /// Whether pages differ in worth, by a topic or by a program that scores them.
     pub fn is_on(&self) -> bool {
         self.has_topic() || self.has_program()
     }
 
-    /// Whether the crawl is about anything.
+    /// Whether the crawl has a topic.
     pub fn has_topic(&self) -> bool {
         !(self.topic.is_empty() && self.topic_file.is_empty() && self.like.is_empty())
     }
@@ -317,23 +321,23 @@ impl Focus {
     }
 }
 
-/// What is written.
+/// Which outputs are written, and how progress is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Output {
-    /// Also write WARC and CDXJ.
+    /// Whether WARC and CDXJ are written.
     pub warc: bool,
-    /// Also fetch what pages need to be shown, into the archive.
+    /// Whether files that pages need to be shown (images, styles and so on) are fetched into the archive.
     pub requisites: bool,
-    /// Also write the main text of each page as plain text.
+    /// Whether the main text of each page is written as plain text.
     pub text: bool,
-    /// Also write the main text of each page as Markdown.
+    /// Whether the main text of each page is written as Markdown.
     pub markdown: bool,
     /// When outputs begin new files.
     pub rotate: Rotate,
     /// File of the crawl log; empty = none.
     pub log: String,
-    /// How its lines look.
+    /// The format of the lines of the crawl log.
     pub log_format: LogFormat,
     /// Address of the live page; empty = none.
     pub dashboard: String,
@@ -341,15 +345,15 @@ pub struct Output {
     pub progress: Progress,
 }
 
-/// How the lines of the crawl log look.
+/// The format of the lines of the crawl log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
     /// JSON where the name of the file ends in `.json` or `.jsonl`, else text.
     Auto,
-    /// An object.
+    /// A JSON object.
     Json,
-    /// Columns.
+    /// Text in columns.
     Text,
 }
 
@@ -357,16 +361,16 @@ pub enum LogFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Progress {
-    /// A display on a terminal, lines elsewhere.
+    /// A display of three lines on a terminal, lines elsewhere.
     Auto,
-    /// Lines.
+    /// Always lines.
     Plain,
     /// Nothing.
     None,
 }
 
 impl Settings {
-    /// As TOML, so that a later run starts from the same settings.
+    /// The settings as TOML, so that a later run can start from them.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).unwrap_or_else(|error| panic!("settings are always TOML: {error}"))
     }

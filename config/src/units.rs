@@ -18,12 +18,12 @@ pub struct Size(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share(pub f64);
 
-/// The least and the most of a share: `10%..90%`; one share alone is both.
+/// The smallest and the largest value of a share: `10%..90%`. One share alone is both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
-    /// At least.
+    /// The smallest value.
     pub least: Share,
-    /// At most.
+    /// The largest value.
     pub most: Share,
 }
 
@@ -40,7 +40,7 @@ const SIZES: [(&str, u64); 8] = [
 ];
 
 impl Duration {
-    /// As the standard library's type.
+    /// The same time as a duration of the standard library.
     pub fn to_std(self) -> std::time::Duration {
         std::time::Duration::from_millis(self.0)
     }

@@ -1,4 +1,4 @@
-//! Layers of configuration through the public seam: who beats whom, and what wrong input is told.
+//! Tests layers of configuration through the public interface: which layer beats which, and the errors for wrong input.
 
 use std::path::Path;
 
@@ -84,7 +84,7 @@ fn an_unknown_variable_is_told_with_the_nearest() {
     assert_eq!(message(env("CRAWLER_DRI")), "unknown environment variable CRAWLER_DRI; did you mean `CRAWLER_DIR`?");
     assert!(env("CRAWLER_DIR").is_ok());
     assert!(env("OTHER_DISTANSE").is_ok());
-    // Orchestrators make up names like CRAWLER_SERVICE_HOST: where they may, a warning has to do.
+    // Orchestrators make up names such as CRAWLER_SERVICE_HOST. With `env_of_any` such a name only brings a warning.
     let any = |name: &str| Layers::new().env_of_any("CRAWLER_", variables(&[(name, "x")]), &["CRAWLER_DIR"]);
     assert_eq!(any("CRAWLER_DISTANSE").unwrap().warnings(), [distanse]);
     assert_eq!(any("CRAWLER_DIR").unwrap().warnings(), [""; 0]);

@@ -1,11 +1,11 @@
-//! `default.toml` is the manual: it has every key, with a comment that ends in the key's flag; and every flag that the
-//! documentation promises is there.
+//! Tests that `default.toml` is a complete manual: it has every key, with a comment that ends in the flag of the key,
+//! and every flag that the documentation promises exists.
 
 use std::collections::BTreeMap;
 
 use config::{DEFAULT, Settings, flags};
 
-/// What `crawler crawl --help` documents, but for what says where settings come from and how loud the program is
+/// The flags in `crawler crawl --help`, except those that say where settings come from or how much the program prints
 /// (`--dir`, `--seeds`, `--profile`, `--config`, `-q`, `-v`).
 const DOCUMENTED: [&str; 53] = [
     "known",
@@ -77,7 +77,7 @@ fn no_two_keys_share_a_flag() {
     assert_eq!(distinct.len(), flags.len());
 }
 
-/// Serialized settings have exactly the keys of the file: none is missing there, none is left over.
+/// Serialized settings have exactly the keys of the file: no key is missing in the file, and none is left over.
 #[test]
 fn every_setting_stands_in_the_manual() {
     let settings = toml::Table::try_from(Settings::default()).unwrap();
@@ -112,10 +112,10 @@ fn every_key_has_a_comment_that_names_its_flag() {
     assert_eq!(seen, flags.len());
 }
 
-/// Flags that the interface promises and that are still to be built.
+/// Flags that the interface document promises, and that are not built yet.
 const NOT_YET: [&str; 2] = ["add-seeds", "refresh"];
 
-/// The list above against the document it was written from, where that is at hand.
+/// Compares the list above with the document from which it was written, if this document is there.
 #[test]
 fn the_documented_flags_are_those_of_the_interface() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/INTERFACES.md");

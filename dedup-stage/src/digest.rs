@@ -1,7 +1,7 @@
-//! SHA-256 (FIPS 180-4), the only digest that bytes are compared by.
+//! SHA-256 (FIPS 180-4), the only digest by which bytes are compared.
 //!
-//! From ring: a page's digest was the most expensive part of reading it. Where a processor has no instructions for SHA,
-//! ring's assembly takes little more than half the time of portable code.
+//! The implementation is that of ring. The digest was the most expensive part of reading a page. On processors without
+//! instructions for SHA, ring's assembly takes little more than half the time of portable code.
 
 use ring::digest::{Context, SHA256};
 
@@ -16,7 +16,7 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     sha256_of([bytes])
 }
 
-/// The digest of bytes that lie in several places.
+/// The digest of several parts, one after the other.
 pub fn sha256_of<'b>(parts: impl IntoIterator<Item = &'b [u8]>) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
     parts.into_iter().for_each(|part| context.update(part));

@@ -1,12 +1,12 @@
 //! Bytes as lower-case hex digits, as all outputs write digests.
 
-/// Two digits a byte.
+/// Two hex digits for each byte.
 pub fn hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| digits(*byte));
     digits.map(char::from).collect()
 }
 
-/// Appends two digits a byte.
+/// Appends two hex digits for each byte.
 pub fn extend(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes.iter().flat_map(|byte| digits(*byte)));
 }

@@ -1,10 +1,10 @@
-//! What all readers of JSON Lines have in common: a mark at the start of the input is passed over, and an array is told
-//! from a line that is merely wrong.
+//! Parts that all readers of JSON Lines share: they skip a mark at the start of the input, and tell an array from a
+//! line that is merely wrong.
 
-/// What editors put before a text to say that it is UTF-8.
+/// The mark that some editors put before a text to say that it is UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What is said of an array, in place of what the parser says.
+/// The message for an array, in place of the parser's message.
 pub const NO_ARRAY: &str =
     "JSON Lines are wanted, one object a line, and not an array (jq -c '.[]' turns one into lines)";
 
@@ -18,7 +18,7 @@ pub fn begins_array(line: &[u8]) -> bool {
     line.trim_ascii_start().starts_with(b"[")
 }
 
-/// What is wrong with a line.
+/// The message about a line that is wrong.
 pub fn mistake(line: &[u8], error: &serde_json::Error) -> String {
     if begins_array(line) { NO_ARRAY.into() } else { error.to_string() }
 }

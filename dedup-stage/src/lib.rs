@@ -1,13 +1,14 @@
-//! Which pages of the web say the same thing.
+//! Tells which pages of the web say the same thing.
 //!
-//! This crate is pure judgement: it turns a URL into the key by which URLs are compared, a page into text, links and
-//! fingerprints, and fingerprints into a verdict. It knows neither HTTP nor the frontier, and no page content makes it fail.
+//! This crate only judges pages: it turns a URL into the key by which URLs are compared, a page into text, links and
+//! fingerprints, and fingerprints into a verdict. It knows neither HTTP nor the frontier, and no page content makes it
+//! fail.
 //!
 //! The path of a page: [`url`] gives its key, [`page`] reads bytes into text and links, [`signature`] fingerprints the
 //! text, [`judge`] compares it with every page accepted before (by SHA-256, then within a Hamming distance through
 //! [`hamming`], then by a second look), and [`flow`] decides what becomes of its out-links. [`store`] keeps the state.
-//! Other programs meet all of it as a [`stage`], through the [`protocol`] or as a filter over [`warc`] files, with the work
-//! spread over the cores by [`pipeline`]. Batch jobs over very many documents are in [`corpus`].
+//! Other programs use all of it as a [`stage`], through the [`protocol`] or as a filter over [`warc`] files, and
+//! [`pipeline`] spreads the work over the cores. Batch jobs over very many documents are in [`corpus`].
 
 pub mod commands;
 pub mod corpus;

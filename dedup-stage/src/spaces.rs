@@ -2,26 +2,27 @@
 
 use crate::store::{Layout, Space, Spaces};
 
-/// SHA-256 of a body → the page that had it first.
+/// SHA-256 of a body → the page that had this body first.
 pub(crate) const DIGESTS: Space = Space::new(1, "digests", Layout::Known);
-/// Fingerprint of an accepted page (and its order, if it is not the earliest with this one) → the page and its sketch.
+/// Fingerprint of an accepted page (and its order, if it is not the earliest page with this fingerprint) → the page and
+/// its sketch.
 pub(crate) const ACCEPTED: Space = Space::new(2, "accepted", Layout::Known);
-/// Identity of an accepted page → hashes of its links and media. Nothing for a page without any.
+/// Identity of an accepted page → hashes of its links and media. A page without links and media has no entry.
 pub(crate) const LINKS: Space = Space::new(3, "links", Layout::Known);
-/// Host → the last differences between two visits to a page of it.
+/// Host → the last differences that were seen between two visits to its pages.
 pub(crate) const TEMPLATES: Space = Space::new(4, "templates", Layout::Points);
 
-/// What the judge keeps.
+/// The spaces of the judge.
 pub const JUDGE: &[Space] = &[DIGESTS, ACCEPTED, LINKS, TEMPLATES];
 
-/// Identity of a URL → the page that it showed last, and what the caller calls it.
+/// Identity of a URL → the page that it showed last, and the name that the caller gave to it.
 pub(crate) const STAGE_PAGES: Space = Space::new(8, "pages", Layout::Points);
-/// Order of a page → hashes of URL keys met on it.
+/// Order of a page → hashes of the URL keys that were met first on it.
 pub(crate) const STAGE_URLS: Space = Space::new(9, "urls", Layout::Volume);
-/// What was overwritten since the last flush.
+/// The values that were overwritten since the last flush.
 pub(crate) const STAGE_UNDO: Space = Space::new(10, "undo", Layout::Points);
 
-/// The spaces of a `--state` of `dedup-stage`.
+/// The spaces of the state of `dedup-stage --state`.
 pub fn of_stage() -> Spaces {
     Spaces::new(&[JUDGE, &[STAGE_PAGES, STAGE_URLS, STAGE_UNDO]])
 }

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a small web whose pages are judged one after the other.
+//! Helpers that the tests of this crate share: a small web whose pages are judged one after the other.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ pub fn keys() -> Keys {
     Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new(secret) }
 }
 
-/// So many words, drawn by this seed.
+/// This many words, drawn with this seed.
 pub fn words(seed: u64, count: usize) -> Vec<String> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut syllables = || ["ba", "ko", "ri", "mu", "ten", "sal", "vo", "din"][random.usize(..8)];
@@ -35,7 +35,7 @@ pub fn links(pattern: &str, numbers: impl IntoIterator<Item = u32>) -> Vec<Strin
     numbers.into_iter().map(|number| pattern.replace('#', &number.to_string())).collect()
 }
 
-/// Pages before a flow, with the records that a crawler would keep.
+/// A small web: its pages pass a flow, and it keeps the records that a crawler would keep.
 pub struct Web {
     pub flow: Flow,
     pub session: Session,
@@ -65,12 +65,12 @@ impl Web {
         self.preparer.prepare(&Source { url: &url, status, content_type, body, whole: true, links: None })
     }
 
-    /// A URL shows a page.
+    /// Shows a page at a URL.
     pub fn show(&mut self, url: &str, body: &str) -> FlowResult {
         self.answer(url, 200, body)
     }
 
-    /// A URL shows a page; the verdict.
+    /// Shows a page at a URL. Returns the verdict.
     pub fn verdict(&mut self, url: &str, body: &str) -> Verdict {
         self.show(url, body).judgement.verdict
     }
@@ -87,7 +87,7 @@ impl Web {
         result
     }
 
-    /// What other webs have to hear of a page that this URL is about to show.
+    /// The proposal that other webs need about a page that this URL is about to show.
     pub fn propose(&mut self, url: &str, body: &str) -> Option<Proposal> {
         let prepared = self.prepare(url, 200, body);
         let record = self.records.get(&prepared.id);
@@ -96,7 +96,7 @@ impl Web {
         Proposal::of(&case(&prepared, self.order + 1, visit, before))
     }
 
-    /// Another web shows a page.
+    /// Follows a page that another web shows.
     pub fn follow(&mut self, proposal: &Proposal) {
         self.order += 1;
         let id = proposal.candidate.id;
@@ -106,7 +106,7 @@ impl Web {
         self.flow.judge_mut().follow(proposal, &|page, _| url_of(records, page), &mut self.session).unwrap();
     }
 
-    /// A prepared page passes at this visit.
+    /// Passes a prepared page to the flow, at this visit.
     pub fn pass(&mut self, prepared: &Prepared, visit: u32, before: Option<&Shown>) -> FlowResult {
         self.order += 1;
         let case = case(prepared, self.order, visit, before);
@@ -114,14 +114,14 @@ impl Web {
         self.flow.page(&case, &|page, _| url_of(records, page), &mut self.session).unwrap()
     }
 
-    /// The links of a duplicate beside those of its twin.
+    /// Compares the links of a duplicate with those of its twin.
     pub fn held(&self, prepared: &Prepared, result: &FlowResult) -> Option<Held> {
         let case = case(prepared, self.order, 1, None);
         let of = |page, _: &Session| url_of(&self.records, page);
         self.flow.held(&case, &result.judgement, &of, &self.session).unwrap()
     }
 
-    /// What a URL showed last.
+    /// The record of what a URL showed last.
     pub fn shown(&mut self, url: &str) -> Option<Shown> {
         let id = self.id(url, 1).url;
         self.records.get(&id).and_then(|record| record.shown.clone())

@@ -1,4 +1,4 @@
-//! The commands on signature files, run as programs: outputs, exit codes, what damage and foreign files do.
+//! The commands on signature files, run as programs: outputs, exit codes, and the effects of damaged and foreign files.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What a successful command wrote to stdout.
+/// The standard output of a command that must succeed.
 fn stdout(dir: &TempDir, arguments: &str) -> String {
     let output = dedup_stage(dir, arguments);
     assert!(output.status.success(), "{arguments}: {}", stderr(&output));
@@ -27,7 +27,7 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// A text of 120 words, some of them edited.
+/// A text of 120 words, of which `edits` are edited.
 fn text(seed: u32, edits: u32) -> String {
     let word = |n: u32| {
         if edits > 0 && n % (120 / edits) == 7 { format!("e{seed}x{n}") } else { format!("w{}", seed * 1000 + n) }
@@ -42,7 +42,8 @@ fn write(dir: &TempDir, name: &str, documents: &[(&str, String)]) {
     fs::write(dir.path().join(name), documents.iter().map(line).collect::<String>()).expect("a temporary file");
 }
 
-/// Two dumps: in the first 1 and 3 are near, 4 and 5 the same short text; the second has copies of 2 and 3.
+/// Two dumps. In the first, 1 and 3 are near-duplicates, and 4 and 5 have the same short text. The second has copies of
+/// 2 and 3.
 fn dumps() -> TempDir {
     let dir = TempDir::new().expect("a temporary directory");
     let short = || "short".to_owned();
@@ -53,7 +54,7 @@ fn dumps() -> TempDir {
     dir
 }
 
-/// Catches two threads that read one file at the same time, and each document twice.
+/// Would fail if two threads read one file at the same time, and so read each document twice.
 #[test]
 fn a_file_that_is_named_twice_is_read_once() {
     let dir = dumps();
@@ -78,7 +79,7 @@ fn pairs_within_and_between() {
     assert_eq!(pairs("pairs a.sig"), [pair("1", "3"), pair("4", "5")]);
     assert_eq!(pairs("pairs a.sig --look --distance 7"), pairs("pairs a.sig"));
     assert_eq!(pairs("pairs b.sig a.sig"), [pair("\"x\"", "2"), pair("\"z\"", "1"), pair("\"z\"", "3")]);
-    // Nothing is within 0 but what has the same words.
+    // Only a document with the same words is within a distance of 0.
     assert_eq!(pairs("pairs b.sig a.sig -d 0"), [pair("\"z\"", "3")]);
     let all = stdout(&dir, "pairs a.sig --fingerprints-only --distance 64 --format tsv");
     assert_eq!(all.lines().count(), 3 + 1, "{all}");
@@ -128,7 +129,7 @@ fn an_output_replaces_no_input_and_no_device() {
         assert!(stderr(&refused).contains("both read and written"), "{}", stderr(&refused));
     }
     assert_eq!(["a.jsonl", "a.sig", "aa"].map(read).to_vec(), before);
-    // A device is written to where that can be, and never replaced.
+    // Outputs may be devices, unless the command has to replace its output file.
     let written = dedup_stage(&dir, "cluster a.sig --list kept -o /dev/stdout");
     assert_eq!(String::from_utf8_lossy(&written.stdout), stdout(&dir, "cluster a.sig --list kept"));
     let refused = dedup_stage(&dir, "signatures a.jsonl -o /dev/null");
@@ -168,18 +169,19 @@ fn clusters_of_files_equal_clusters_of_their_edges() {
         assert_eq!(stdout(&dir, &format!("pairs {files} --edges {edges}")), "");
     }
     assert_eq!(stdout(&dir, "cluster a.sig b.sig --edges aa bb ab"), whole);
-    // Forests of some edges, merged, and the edges' own files in another order.
+    // A forest of some of the edges; then a file of edges that names the corpora in the other order.
     stdout(&dir, "cluster a.sig b.sig --edges aa ab --forest half");
     stdout(&dir, "pairs b.sig a.sig --edges ba");
     assert_eq!(stdout(&dir, "cluster a.sig b.sig --edges bb half"), whole);
     assert_eq!(stdout(&dir, "cluster a.sig b.sig --edges aa bb ba"), whole);
-    // Without some edges there are fewer groups, with a warning; of other files, none.
+    // Without some edges there are fewer groups, and a warning. Without edges that do not concern the files, there is
+    // no warning.
     assert_ne!(stdout(&dir, "cluster a.sig b.sig --edges aa bb"), whole);
     let warned = |edges: &str| stderr(&dedup_stage(&dir, &format!("cluster a.sig b.sig --edges {edges}")));
     assert!(warned("aa bb").contains("warning: no file of edges compares a.sig with b.sig"));
     assert!(warned("ab bb").contains("warning: no file of edges compares a.sig with itself"));
     assert!(!warned("aa bb ab").contains("warning") && !warned("bb half").contains("warning"));
-    // Edges are not taken for what they are not.
+    // Edges of other distances or kinds are refused.
     stdout(&dir, "pairs b.sig --edges bb3 --distance 3");
     for arguments in ["--edges aa ab bb3", "--edges aa ab bb -d 3", "--edges aa ab bb --fingerprints-only"] {
         let refused = dedup_stage(&dir, &format!("cluster a.sig b.sig {arguments}"));
@@ -204,7 +206,7 @@ fn what_is_kept_and_what_is_dropped() {
     for keep in ["first", "longest", "earliest", "smallest-url"] {
         assert_eq!(ids(&format!("cluster a.sig b.sig --keep {keep} --list kept")).len(), 4, "{keep}");
     }
-    // A document without a URL is not kept rather than one that has one.
+    // A document with a URL is kept rather than one without.
     fs::write(
         dir.path().join("u.jsonl"),
         format!(
@@ -222,7 +224,7 @@ fn what_is_kept_and_what_is_dropped() {
 #[test]
 fn complete_links_part_chains() {
     let dir = TempDir::new().expect("a temporary directory");
-    // Each is near the next, the ends are not near each other.
+    // Each text is near the next, but the first is not near the last.
     let words = |from: u32| (from..from + 200).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
     write(&dir, "chain.jsonl", &[("1", words(0)), ("2", words(25)), ("3", words(50))]);
     stdout(&dir, "signatures chain.jsonl -o chain.sig");
@@ -328,7 +330,7 @@ fn two_raw_files_are_joined_by_row() {
     assert_eq!(stdout(&dir, "pairs f -d 3"), "0\t2\t3\n");
 }
 
-/// A capture of Common Crawl, as archive and as extracted text.
+/// Reads a capture of Common Crawl, as an archive and as extracted text.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn a_real_capture() {
@@ -342,7 +344,7 @@ fn a_real_capture() {
     assert!(both.status.success(), "{}", stderr(&both));
     let said = stderr(&both);
     assert!(said.contains("signed 2 documents, 2 with a fingerprint"), "{said}");
-    // WAT has no documents; cut in the middle, the rest of the file is named.
+    // A WAT file has no documents. For a file that is cut in the middle, the message names the rest.
     let wat = dedup_stage(&dir, &format!("signatures {data}/whirlwind.warc.wat.gz --format warc -o wat.sig"));
     assert!(wat.status.success() && stderr(&wat).contains("signed 0 documents"), "{}", stderr(&wat));
     let bytes = fs::read(format!("{data}/whirlwind.warc.gz")).expect("readable");
@@ -352,7 +354,7 @@ fn a_real_capture() {
     assert!(stderr(&cut).contains("cut.warc.gz: record at "), "{}", stderr(&cut));
 }
 
-/// What `run` answers to these lines.
+/// The answers of `run` to these lines.
 fn run(dir: &TempDir, arguments: &str, input: &[Value]) -> Vec<Value> {
     let input: String = input.iter().map(|line| format!("{line}\n")).collect();
     fs::write(dir.path().join("in.jsonl"), input).expect("a temporary file");
@@ -372,7 +374,8 @@ fn what_a_known_corpus_has_is_a_duplicate_of_it() {
         let links: Vec<String> = (0..6).map(|link| format!("http://a.test/{number}/{link}")).collect();
         serde_json::json!({ "url": url, "body": text, "content_type": "text/plain", "links": links, "id": number })
     };
-    // The bytes of document 2, edits of document "y" of the other corpus, something new and a copy of it; the first again.
+    // The bytes of document 2; an edited copy of document "y" of the other corpus; a new text and a copy of it;
+    // document 4; then two pages again.
     let pages = [
         page(1, text(2, 0)),
         page(2, text(3, 1)),
@@ -395,7 +398,8 @@ fn what_a_known_corpus_has_is_a_duplicate_of_it() {
         assert_eq!(told[2], (r#""unique" null null null"#.into(), 6), "{mode}");
         assert_eq!(told[3], (r#""exact" null 3 0"#.into(), passes), "{mode}: an earlier page comes before the corpora");
         assert_eq!(told[4], (r#""exact" "a.sig" 4 0"#.into(), passes), "{mode}");
-        // Links that were not passed on are still new at the second visit.
+        // No link passes at the second visit. Links that were dropped at the first visit still count as new, and are
+        // dropped again.
         assert_eq!(told[5], (r#""unchanged" "a.sig" null null"#.into(), 0), "{mode}");
         assert_eq!(told[6], (r#""unchanged" "a.sig" null null"#.into(), 0), "{mode}");
         assert_eq!(answers[0]["links_dropped"], 6 - passes, "{mode}");

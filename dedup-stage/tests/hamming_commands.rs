@@ -19,7 +19,7 @@ fn hash(i: u64) -> u64 {
     (i ^ 0x5851_f42d).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
-/// Some random, some near others, some repeated.
+/// Some random fingerprints, some near others, some repeated.
 fn fingerprints(n: u64) -> Vec<u64> {
     (0..n).map(|i| (0..hash(i) % 6).fold(hash(hash(!i) % (n / 2)), |f, e| f ^ 1 << (hash(i ^ e << 32) % 64))).collect()
 }
@@ -90,7 +90,7 @@ fn search_equals_a_scan_from_raw_and_index_files() {
     assert_eq!(stdout(&dedup_stage(&named)), scan(&files.stored, &files.queries, 3));
     let unknown = ["search", "--stored", &files.f, "--queries", &files.q, "--distance", "3", "--design", "cover-13"];
     assert_eq!(dedup_stage(&unknown).status.code(), Some(2));
-    // An index for distance 5 answers for 3, but not for 6.
+    // An index that was made for distance 5 can answer for 3, but not for 6.
     let nearer = ["search", "--stored", &index, "--queries", &files.q, "--distance", "3"];
     assert_eq!(stdout(&dedup_stage(&nearer)), scan(&files.stored, &files.queries, 3));
     let farther = ["search", "--stored", &index, "--queries", &files.q, "--distance", "6"];
@@ -134,7 +134,7 @@ fn pairs_equal_a_scan() {
     let words: Vec<u64> = binary.stdout.as_chunks().0.iter().map(|w| u64::from_le_bytes(*w)).collect();
     let text: String = words.as_chunks().0.iter().map(|[a, b, d]| format!("{a}\t{b}\t{d}\n")).collect();
     assert_eq!(text, expected);
-    // Without --all, each row is linked to the first of its value, and every line is one of those above.
+    // Without --all, each row is linked only to the first row with its value. So each line is also one of those above.
     let first = dedup_stage(&["pairs", &files.f, "--distance", "3"]);
     assert!(stdout(&first).lines().all(|line| expected.contains(&format!("{line}\n"))));
     let rotated = dedup_stage(&["pairs", &files.f, "--distance", "3", "--method", "rotate"]);
@@ -195,7 +195,7 @@ fn damage_ends_with_1_and_no_claim_of_success() {
     }
     stdout(&dedup_stage(&["index", &files.f, "-o", &index, "--recipe", "another"]));
     assert!(fails(&index, &files.q, "another recipe").contains("another"));
-    // An index that cannot be made leaves nothing behind.
+    // A failed attempt to make an index leaves no files behind.
     let made = files.path("made");
     assert_eq!(dedup_stage(&["index", &odd, "-o", &made]).status.code(), Some(1));
     assert!(!PathBuf::from(&made).exists() && !PathBuf::from(made + ".part").exists());
@@ -249,7 +249,7 @@ fn health_draws() {
     assert!(fs::read_to_string(svg).expect("the drawing").starts_with("<svg"));
 }
 
-/// An input that is not there is a mistake of the call, whatever the command, and no output is made.
+/// A missing input counts as wrong usage, whatever the command, and no output is made.
 #[test]
 fn an_absent_input_is_wrong_usage_and_leaves_no_output() {
     let Files { dir, f, .. } = files();

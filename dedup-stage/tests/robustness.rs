@@ -1,13 +1,13 @@
-//! Nothing breaks the reading of pages: monstrous pages in bounded time.
+//! No page breaks the reader: it reads monstrous pages in bounded time.
 //!
-//! Random pages are the subject of `cargo run --release -p tests --bin fuzz -- html charset`.
+//! Random pages are tested by `cargo run --release -p tests --bin fuzz -- html charset`.
 
 use std::time::{Duration, Instant};
 
 use dedup_stage::page::{Input, Page, Reader};
 use url::Url;
 
-/// Size of a monstrous page; as large as the caps allow to matter where the code is optimized.
+/// Size of a monstrous page in bytes. In optimized builds it is far above [`Reader::MAX_BODY`].
 const MONSTROUS: usize = if cfg!(debug_assertions) { 2_000_000 } else { 100_000_000 };
 
 fn read(reader: &mut Reader, content_type: Option<&str>, body: &[u8]) -> Page {

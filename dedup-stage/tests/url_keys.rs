@@ -1,4 +1,4 @@
-//! URL keys through the public seam: rule by rule, on every input idempotent, and beside the suites of others.
+//! URL keys through the public interface: each rule, idempotence on every input, and the test suites of other projects.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ fn with(change: impl FnOnce(&mut config::Urls)) -> Canonicalizer {
     Canonicalizer::new(&urls)
 }
 
-/// A rule by its switch: a URL on a.example, its key, and its key with the rule switched off.
+/// A rule, named by its switch: a URL on a.example, its key, and its key if the rule is switched off.
 const RULES: [(&str, &str, &str, &str); 16] = [
     ("drop_user", "http://me:secret@a.example/", "http://a.example/", "http://me:secret@a.example/"),
     ("drop_host_dot", "http://a.example.:81/b", "http://a.example:81/b", "http://a.example.:81/b"),
@@ -137,7 +137,7 @@ fn the_hash_is_that_of_the_key() {
     }
 }
 
-/// The key of a key is itself, and is a URL that the parser leaves as it is.
+/// Checks that the key of a key is the key itself, and that a key is a URL that the parser leaves as it is.
 fn check_idempotent(canonicalizer: &Canonicalizer, url: &Url) -> Result<(), TestCaseError> {
     let once = canonicalizer.key(url);
     let again =
@@ -147,7 +147,7 @@ fn check_idempotent(canonicalizer: &Canonicalizer, url: &Url) -> Result<(), Test
     Ok(())
 }
 
-/// Every combination of the seven switches; the last has all of them on.
+/// Canonicalizers with every combination of the seven switches. The last one has all switches on.
 fn canonicalizers() -> Vec<Canonicalizer> {
     let switched = |bits: u32| {
         with(|urls| {
@@ -159,7 +159,7 @@ fn canonicalizers() -> Vec<Canonicalizer> {
     (0..128).map(switched).collect()
 }
 
-/// What URLs are made of where it hurts.
+/// Pieces of URLs that are likely to cause trouble.
 const PIECES: [&str; 34] = [
     "/",
     "//",
@@ -229,7 +229,7 @@ fn cases(name: &str) -> Option<Vec<Value>> {
     }
 }
 
-/// Where the parser answers otherwise than the standard, and why that is no matter to us.
+/// The reason why the parser deviates from the standard for this input, and why that does not matter here.
 fn parser_deviation(input: &str, expected: &str) -> Option<&'static str> {
     match expected.split(':').next() {
         Some("file") => Some("file URLs are never fetched"),
@@ -270,7 +270,7 @@ fn the_standards_inputs() {
     assert_eq!((agree, deviate), (824, 45));
 }
 
-/// Why another canonicalizer makes URLs equal that have two keys with us, or the other way round.
+/// The reason why our keys deviate from the results of another canonicalizer.
 fn policy(case: &Value, input: &str) -> Option<&'static str> {
     let option = |name: &str| case["options"].get(name).is_some();
     if option("encoding") || option("query_separator") || option("keep_blank_values") {
@@ -306,7 +306,8 @@ fn policy(case: &Value, input: &str) -> Option<&'static str> {
     None
 }
 
-/// Beside two canonicalizers: the same key as their result has (spelled alike or not), or a reason.
+/// Compares our keys with the results of other canonicalizers. The key must be that of their result (spelled alike or
+/// not), or there must be a reason.
 #[test]
 fn the_suites_of_others() {
     let canonicalizer = Canonicalizer::default();
@@ -349,7 +350,7 @@ fn the_suites_of_others() {
     }
 }
 
-/// Odd spellings of IPv4 addresses are the parser's matter; keys, and the fetcher's address rules, see plain ones.
+/// The parser deals with odd spellings of IPv4 addresses. Keys and the fetcher's address rules see the plain spelling.
 #[test]
 fn odd_addresses() {
     let path = format!("{}/../../shared/data/url/urlcanon_funky_ipv4.json", env!("CARGO_MANIFEST_DIR"));

@@ -20,8 +20,8 @@ pub enum Via {
     Seed,
     /// A link of a page.
     Link,
-    /// The target of a redirect. It adds no depth. With `again`, the URL may be queued although it was visited before: source
-    /// and target are one URL to the frontier, or the chain of redirects has come back to it with a cookie.
+    /// The target of a redirect. It adds no depth. With `again`, the URL may be queued although it was visited before:
+    /// source and target are one URL to the frontier, or the chain of redirects has come back to it with a cookie.
     Redirect {
         /// Hops of the chain so far, this one included (at most 10). A direct link starts again at 0.
         hops: u8,
@@ -34,7 +34,8 @@ pub enum Via {
     Feed,
     /// Visited before, and to be visited again. It may be queued although it was met before.
     Again,
-    /// A trial: the link would be held or stopped, or was, and is fetched to see whether that is right. Set by the frontier.
+    /// A trial: rules or holds would keep the link from being fetched, or did so, and it is fetched to see whether that
+    /// is right. Set by the frontier.
     Trial,
     /// It was held, stopped or refused, and is queued now. Set by the frontier.
     Released {
@@ -43,10 +44,11 @@ pub enum Via {
     },
     /// It was held or stopped, and was drawn for the sample at the end of the crawl. Set by the frontier.
     Rescue,
-    /// A page needs it to be shown: an image, a style, a script, a font. It is no page: scope, rules, budgets and caps on
-    /// pages do not hold for it.
+    /// A page needs it to be shown: an image, a style, a script, a font. It is no page, so scope, rules, budgets and
+    /// caps on pages do not apply to it.
     Requisite {
-        /// Requisites in a row that led to it. (A style that a style imports is a requisite of a requisite.)
+        /// The length of the chain of requisites that led to it. (A style that a style imports is a requisite of a
+        /// requisite.)
         hops: u8,
     },
 }
@@ -132,19 +134,20 @@ impl TryFrom<u8> for Release {
 pub enum Brought {
     /// Text or media that no page before it had.
     Content,
-    /// Only links: its text is that of another page, but it has other links. It is unique. Trials show what its links are
-    /// worth.
+    /// Only links. Its text is that of another page, but it has other links. It counts as unique, and trials show what
+    /// its links are worth.
     Links,
     /// Nothing: it is a duplicate.
     Nothing,
 }
 
-/// The parts of a priority, which outputs show. The frontier only carries them. Each part in steps of 1/255.
+/// The parts of a priority, which outputs show. The frontier only carries them. Each part is a number of steps of
+/// 1/255.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Merits {
     /// Novelty of the page that carried the link.
     pub novelty: u8,
-    /// Links seen.
+    /// Links to the URL that were seen.
     pub in_links: u8,
     /// Hints of pages and sitemaps about the URL, as the crawler encodes them.
     pub hint: u8,
@@ -153,12 +156,12 @@ pub struct Merits {
 }
 
 impl Merits {
-    /// A part in 0..1 as a step.
+    /// Turns a part in 0..1 into a number of steps.
     pub fn step(part: f32) -> u8 {
         (part.clamp(0.0, 1.0) * 255.0).round() as u8
     }
 
-    /// All of them, in the order of their declaration.
+    /// All parts, in the order of their declaration.
     pub fn to_bytes(self) -> [u8; 4] {
         [self.novelty, self.in_links, self.hint, self.relevance]
     }
@@ -176,7 +179,7 @@ pub struct Found<'a> {
     pub url: &'a Url,
     /// Identity of its key.
     pub id: UrlId,
-    /// Links from a seed.
+    /// The number of links from a seed to the URL.
     pub depth: u32,
     /// Static priority, 0..1.
     pub priority: f32,
@@ -207,7 +210,7 @@ pub enum Admission {
     Queued,
     /// Held or stopped.
     Held,
-    /// Met before. Nothing changed but perhaps its priority or its counterparts.
+    /// Met before. At most its priority or its counterparts have changed.
     Seen,
     /// Refused for this reason.
     Refused(SkipReason),
@@ -220,13 +223,13 @@ pub enum Admission {
 pub struct Job {
     /// Names the job in its report; never reused in a process.
     pub id: u64,
-    /// The kind of job.
+    /// The kind of the job.
     pub kind: JobKind,
     /// The URL to fetch; for `Resolve`, any URL of the host.
     pub url: Url,
     /// The URL's identity and the number of this visit. For jobs other than pages, only the host in it has a meaning.
     pub page: PageId,
-    /// Links from a seed.
+    /// The number of links from a seed to the URL.
     pub depth: u32,
     /// The priority with which it was handed out.
     pub priority: f32,
@@ -240,9 +243,9 @@ pub struct Job {
     pub attempts: u32,
     /// How it came to be queued.
     pub via: Via,
-    /// The host's addresses, to be connected to (empty for `Resolve`).
+    /// The host's addresses, to which the job may connect (empty for `Resolve`).
     pub addresses: Arc<[IpAddr]>,
-    /// For a trial, the question that it answers.
+    /// The question that a trial answers; `None` if the job is no trial.
     pub trial: Option<Arc<Trial>>,
 }
 
@@ -266,22 +269,22 @@ pub enum JobKind {
     Page,
 }
 
-/// The outcome of a job. `at` of the report is the end of the response.
+/// The outcome of a job. The `at` of its report is the time at which the response ended.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// `Resolve`: the addresses that may be connected to. Empty if the host has none of these.
     Resolved(Vec<IpAddr>),
-    /// `Robots`: the answer.
+    /// `Robots`: the rules in the answer.
     Robots(RobotsRules),
     /// `Robots`: the file is elsewhere, perhaps on another host. The frontier asks for it there, as politely as for
     /// anything else (at most five hops, then the file counts as unavailable: RFC 9309, section 2.3.1.2).
     RobotsMoved(Url),
-    /// A page or sitemap was answered. The URL is done, unless the server asked for time (429, 503), or the answer may be a
-    /// better one the next time (most other statuses from 500 on, a body that was cut or is empty).
+    /// There was an answer to a page or sitemap. The URL is done, unless the server asked for time (429, 503), or the
+    /// next answer may be a better one (after most other statuses from 500 on, or a body that was cut or empty).
     Done {
         /// HTTP status.
         status: u16,
-        /// From request to end of body.
+        /// The time from the request to the end of the body.
         elapsed: Millis,
         /// `Retry-After`, as a time to wait from now.
         retry_after: Option<Millis>,
@@ -290,29 +293,30 @@ pub enum Outcome {
         /// Whether the connection broke in the body, or the body was broken or empty.
         cut: bool,
     },
-    /// No whole answer, for any kind of job. The frontier decides whether to try again (then
+    /// There was no whole answer. This can happen to any kind of job. The frontier decides whether to try again (then
     /// [`Frontier::report`](crate::Frontier::report) returns true and no line is written) or to give the URL up.
     /// [`Failure::Address`] of a `Resolve` job: the address rules forbid all addresses of the name.
     Failed(Failure),
-    /// Not attempted, or its body did not fit into memory. The URL is queued again as it was.
+    /// The URL was not attempted, or its body did not fit into memory. It is queued again as it was.
     Returned {
         /// Whether a request was made, and its body did not fit. After a few of these, each counts as an attempt.
         requested: bool,
     },
-    /// Not attempted, because another fetch from its host comes first. The URL is queued again, behind its equals.
+    /// The URL was not attempted, because another fetch from its host comes first. It is queued again, behind its
+    /// equals.
     Later,
-    /// Not attempted, and never to be attempted: the URL is refused. (If it was visited before, its last visit stands.)
+    /// The URL was not attempted, and never will be: it is refused. (If it was visited before, its last visit stands.)
     Refused(SkipReason),
 }
 
-/// The frontier's answer to "what now?".
+/// The frontier's answer to the question what to do next.
 // A job is handed out for nearly every call: a box would cost an allocation each time.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum Next {
     /// Do this.
     Job(Job),
-    /// Nothing is due before this time.
+    /// No job is due before this time.
     Wait(Millis),
     /// Nothing is queued at all, or everything queued waits for open jobs.
     Idle,

@@ -1,6 +1,6 @@
-//! Which URLs belong to the crawl: the extent around the seeds, what the user includes and excludes, and the shapes of
-//! URL that only traps have. The page workers and the frontier ask for every link, so the
-//! answer must be cheap.
+//! Decides which URLs belong to the crawl: by the extent around the seeds, by what the user includes and excludes, and
+//! by shapes that only URLs of traps have. The page workers and the frontier ask for every link, so the answer must be
+//! cheap.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,32 +11,33 @@ use url::Url;
 
 use crate::SkipReason;
 
-/// The bounds of a crawl; a function of settings and seeds alone.
+/// The bounds of a crawl. They depend only on the settings and the seeds.
 #[derive(Clone, Debug)]
 pub struct Scope {
     extent: Extent,
-    /// Empty: everything is included.
+    /// If this is empty, everything is included.
     include: RegexSet,
     exclude: RegexSet,
     max_depth: u32,
     max_length: usize,
     max_segments: usize,
     max_repeats: usize,
-    /// Admitted whatever the rules say: who names a URL wants it.
+    /// The seeds. They are admitted whatever the rules say, because the user named them.
     seeds: HashSet<Box<str>>,
 }
 
 #[derive(Clone, Debug)]
 enum Extent {
     Host(HashSet<Box<str>>),
-    /// The second set: hosts known to be inside, so that most links are spared the search for the registrable domain.
+    /// The registrable domains, and hosts that are known to be in them. The second set spares most links the search for
+    /// the registrable domain.
     Domain(HashSet<Box<str>>, HashSet<Box<str>>),
-    /// By host.
+    /// The folders of the seeds, by host.
     Prefix(HashMap<Box<str>, Vec<Folder>>),
     Any,
 }
 
-/// What lies below a seed.
+/// The folder of a seed. All URLs below it belong to the crawl.
 #[derive(Clone, Debug)]
 struct Folder {
     port: Option<u16>,
@@ -44,8 +45,8 @@ struct Folder {
 }
 
 impl Scope {
-    /// The scope of a crawl from `seeds`. Errors where a pattern of `--include` or `--exclude` is no regular expression,
-    /// or all together are too large.
+    /// The scope of a crawl from `seeds`. Fails if a pattern of `--include` or `--exclude` is no regular expression, or
+    /// if all patterns together are too large.
     pub fn new(scope: &config::Scope, urls: &config::Urls, seeds: &[Url]) -> Result<Self, regex::Error> {
         let hosts = || seeds.iter().map(|seed| host(seed).into());
         let extent = match scope.scope {
@@ -75,7 +76,8 @@ impl Scope {
         })
     }
 
-    /// Whether `url`, found `depth` links from a seed, belongs to the crawl; if not, why.
+    /// Checks whether `url`, which was found `depth` links from a seed, belongs to the crawl. The error is the reason
+    /// why it does not.
     pub fn admits(&self, url: &Url, depth: u32) -> Result<(), SkipReason> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(SkipReason::Scheme);
@@ -120,7 +122,7 @@ impl Extent {
     }
 }
 
-/// A path up to its last slash.
+/// The part of a path up to its last slash.
 fn folder(path: &str) -> &str {
     path.rfind('/').map_or("/", |slash| &path[..=slash])
 }
@@ -130,12 +132,12 @@ fn folder(path: &str) -> &str {
 pub enum Shape {
     /// The path has more segments than `urls.max-segments`.
     Segments,
-    /// A segment or a `name=value` is there more often than `urls.max-repeats`.
+    /// A segment or a `name=value` occurs more often than `urls.max-repeats`.
     Repeats,
 }
 
 impl Shape {
-    /// The shape for which a URL is refused under these settings; `None` if its shape is that of any URL.
+    /// The shape for which a URL is refused under these settings; `None` if its shape is ordinary.
     pub fn of_trap(url: &Url, urls: &Urls) -> Option<Self> {
         trap(url, urls.max_segments, urls.max_repeats)
     }
@@ -150,8 +152,8 @@ fn trap(url: &Url, max_segments: usize, max_repeats: usize) -> Option<Shape> {
     does.then_some(Shape::Repeats)
 }
 
-/// Whether `text` has one part more than `repeats` times. Quadratic in the parts, of which there are few: `max_segments`
-/// bounds them in paths, and in queries [`MOST_COMPARED`] does.
+/// Whether a part of `text` occurs more than `repeats` times. The cost is quadratic in the number of parts, which is
+/// small: `max_segments` limits it in paths, and [`MOST_COMPARED`] limits it in queries.
 fn repeats(text: &str, separator: u8, repeats: usize) -> bool {
     let parts = || text.as_bytes().split(|byte| *byte == separator);
     let count = 1 + text.bytes().filter(|byte| *byte == separator).count();
@@ -161,7 +163,7 @@ fn repeats(text: &str, separator: u8, repeats: usize) -> bool {
         })
 }
 
-/// Parts of a query that are compared with each other.
+/// At most this many parts are compared with each other.
 const MOST_COMPARED: usize = 64;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Signatures, near-duplicates and groups.
+//! Signatures, near-duplicates and groups, as functions for Python.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use pyo3_arrow::PyTable;
 
 use crate::table::{Table, batches};
 
-/// What a caller may give: a table of signatures, or the path of a signature file.
+/// An argument of a function: a table of signatures, or the path of a signature file.
 #[derive(FromPyObject)]
 pub enum Given {
     Path(PathBuf),
@@ -25,8 +25,8 @@ pub enum Given {
 
 /// The signature of every row of a table of documents.
 ///
-/// ``table`` has a column ``text``, or ``body`` with HTML; perhaps ``id``, ``url``, ``date`` (other names by the keyword
-/// arguments). Rows without a text are left out.
+/// ``table`` has a column ``text``, or ``body`` with HTML, and may have columns ``id``, ``url`` and ``date``. The
+/// keyword arguments name other columns for these. Rows without a text are left out.
 #[pyfunction]
 #[pyo3(signature = (table, *, text="text", body="body", id="id", url="url", date="date", threads=None))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
@@ -91,8 +91,8 @@ pub fn near_duplicates(
     })
 }
 
-/// The groups of near-duplicates in a table of signatures or a signature file, and which document of each is kept.
-/// ``edges`` are the near-duplicates where they are known already: ids in columns ``a`` and ``b``.
+/// The groups of near-duplicates in a table of signatures or a signature file, and which document of each group is
+/// kept. ``edges`` are the near-duplicates, if they are known already: ids in columns ``a`` and ``b``.
 #[pyfunction]
 #[pyo3(signature = (signatures, *, edges=None, distance=signature::DISTANCE, look=true, link="single", keep="first", list="all", threads=None))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]

@@ -1,7 +1,8 @@
 //! The extension module `dedup_stage._native`: signatures, joins and groups over Arrow tables, and the program itself.
 //!
-//! Tables come in through the Arrow PyCapsule interface, so from pyarrow, polars, pandas, duckdb and others without a
-//! copy, and go out through the same. Whatever takes time releases the interpreter's lock.
+//! Tables come in through the Arrow PyCapsule interface. So pyarrow, polars, pandas, duckdb and others pass them
+//! without a copy. Results go out through the same interface. All functions that take time release the interpreter's
+//! lock.
 
 mod corpora;
 mod pages;
@@ -22,7 +23,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// Runs the program `dedup-stage` with these arguments, the first of which is its name; returns the exit code.
+/// Runs the program `dedup-stage` with these arguments and returns the exit code. The first argument is the program's
+/// name.
 #[pyfunction]
 fn program(py: Python<'_>, arguments: Vec<String>) -> u8 {
     py.detach(|| dedup_stage::commands::main_with(arguments))

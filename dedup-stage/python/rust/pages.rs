@@ -1,4 +1,4 @@
-//! Pages of a table as lines of the protocol, and the answers as a table: what `dedup_stage.Stage` sends and gets.
+//! Turns the pages of a table into lines of the protocol, and the answers into a table, for `dedup_stage.Stage`.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn base64(bytes: &[u8]) -> String {
     ::base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
-/// The answers, lines of JSON, as a table: ``url``, ``key``, ``verdict``, ``duplicate_of``, ``distance``,
+/// The answers (lines of JSON) as a table: ``url``, ``key``, ``verdict``, ``duplicate_of``, ``distance``,
 /// ``resemblance``, ``novelty``, ``sha256``, ``simhash``, ``links`` (as JSON).
 #[pyfunction]
 pub fn answers(py: Python<'_>, lines: Vec<Vec<u8>>) -> PyResult<Table> {

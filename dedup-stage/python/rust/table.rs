@@ -8,7 +8,7 @@ use pyo3_arrow::PyTable;
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use std::sync::Arc;
 
-/// An Arrow table; give it to ``pyarrow.table``, ``polars.DataFrame``, ``duckdb`` or whatever else knows
+/// An Arrow table. Give it to ``pyarrow.table``, ``polars.DataFrame``, ``duckdb`` or any other library that knows
 /// ``__arrow_c_stream__``.
 #[pyclass(module = "dedup_stage", frozen)]
 pub struct Table {

@@ -1,4 +1,4 @@
-"""Against the built program: [DEDUP_STAGE=…/dedup-stage] python -m unittest discover -p test_client.py"""
+"""Tests with the built program: [DEDUP_STAGE=…/dedup-stage] python -m unittest discover -p test_client.py"""
 
 import asyncio
 import tempfile

@@ -13,7 +13,7 @@ from dedup_stage.datatrove import DropDuplicates, FindDuplicates, SignDocuments
 
 
 class Texts(PipelineStep):
-    """Documents of each task; every fourth is a copy of one of another task."""
+    """The documents of each task. Every fourth document is the same in all tasks."""
 
     name = "texts"
 
@@ -36,7 +36,7 @@ class Pipeline(unittest.TestCase):
             run(1, FindDuplicates(signatures, removals))
             run(3, Texts(), DropDuplicates(removals), JsonlWriter(kept, compression=None))
             lines = [line for path in Path(kept).glob("*.jsonl") for line in path.read_text().splitlines()]
-            # Of 120 documents ten are said three times.
+            # Of 120 documents, ten occur three times.
             self.assertEqual(len(lines), 100)
             self.assertIn('"0/4"', "".join(lines))
             self.assertNotIn('"1/4"', "".join(lines))

@@ -1,4 +1,4 @@
-"""Ray on this machine: results as of one process."""
+"""Ray on this machine gives the results of one process."""
 
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""The Scrapy middleware in a real crawl, with the program of the wheel, and without any."""
+"""The Scrapy middleware in a real crawl, with the program of the wheel and without a program."""
 
 import http.server
 import os
@@ -65,7 +65,7 @@ class Crawl(unittest.TestCase):
     def test_a_duplicate_is_not_expanded(self) -> None:
         done = self.crawl("")
         self.assertEqual(done.returncode, 0, done.stderr)
-        # Both seeds, and the link of the first; its page is a copy, and so ends there.
+        # The crawl fetches both seeds and the link of the first. Its page is a copy, so its own links are not followed.
         self.assertEqual(len(Pages.asked), 3, Pages.asked)
 
     def test_without_the_program_the_spider_stops(self) -> None:

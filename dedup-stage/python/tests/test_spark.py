@@ -1,4 +1,4 @@
-"""Spark with several executors of its own processes, one of which is killed on the way: results as of one process."""
+"""Spark with several executor processes, one of which is killed on the way, gives the results of one process."""
 
 import json
 import os
@@ -20,7 +20,7 @@ COUNT = int(os.environ.get("TRY_SPARK_TEXTS", "20000"))
 
 
 def text(number: int) -> str:
-    """One in three is an edited copy of an earlier one."""
+    """The text of a document. Of every three documents, the second and third are edited copies of the first."""
     family, edits = (number - number % 3, number % 3)
     words = [f"w{family * 7919 % 65_521 + n}" for n in range(120)]
     for n in range(edits):

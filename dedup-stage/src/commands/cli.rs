@@ -26,7 +26,7 @@ enum Command {
     Signatures(commands::signatures::Args),
     /// Fingerprints of text or HTML files, or of JSON Lines on stdin
     Fingerprint(commands::fingerprint::Args),
-    /// Designs of the Hamming index for so many fingerprints and such a distance
+    /// Designs of the Hamming index for a number of fingerprints and a distance
     Plan(commands::plan::Args),
     /// All near-duplicates, or pairs within a distance, of queries and what is stored
     Search(commands::search::Args),
@@ -84,7 +84,7 @@ fn command() -> clap::Command {
     command.help_template(template)
 }
 
-/// What a command does, in lines that leave room for its name in 80 columns.
+/// The description of a command, in lines that leave room for its name in 80 columns.
 fn wrapped(about: &str) -> String {
     const INDENT: usize = 15;
     let (mut text, mut column) = (String::new(), INDENT);
@@ -104,17 +104,19 @@ fn wrapped(about: &str) -> String {
     text
 }
 
-/// The whole program.
+/// Runs the whole program, with the arguments of the process.
 pub fn main() -> ExitCode {
     ExitCode::from(main_with(std::env::args_os()))
 }
 
-/// The whole program, for whoever holds it in a library; returns its exit code. The first argument is the program's name.
+/// Runs the whole program for a library that contains it, and returns the exit code. The first argument is the name of
+/// the program.
 pub fn main_with<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> u8 {
     let cli = match command().try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and versions come as errors with code 0. Nobody can be told that the terminal is gone.
+            // Help and versions come as errors with code 0. If printing fails, the terminal is gone, and nobody can be
+            // told.
             let _ = error.print();
             return error.exit_code() as u8;
         }
@@ -135,7 +137,7 @@ pub fn main_with<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = 
         Some(Command::Experiment(args)) => commands::experiment::run(args),
         Some(Command::Warc(args)) => commands::warc::run(args),
         Some(Command::Completions { shell }) => {
-            // It would panic where stdout is closed.
+            // `generate` panics if stdout is closed, so it writes to memory.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command(), "dedup-stage", &mut script);
             io::stdout().write_all(&script).map(|()| ExitCode::SUCCESS).map_err(Into::into)
@@ -152,7 +154,7 @@ pub fn main_with<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = 
     code_of(code)
 }
 
-/// The number of an exit code, which the standard library keeps to itself.
+/// The number of an exit code. The standard library has no function for this.
 fn code_of(code: ExitCode) -> u8 {
     (0..=u8::MAX).find(|number| ExitCode::from(*number) == code).unwrap_or(1)
 }
@@ -160,7 +162,7 @@ fn code_of(code: ExitCode) -> u8 {
 /// Writes a manual page.
 fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
     let mut program = command();
-    // Only now do the commands have the names that their pages give them: `dedup-stage-search`.
+    // `build` gives the commands the names that their pages show, such as `dedup-stage-search`.
     program.build();
     let page = match name {
         None => program,

@@ -19,16 +19,18 @@ use crate::hamming::cluster::Link;
 
 /// Arguments of `dedup-stage cluster`.
 ///
-/// With signature files: JSON Lines {"id","cluster","representative","keep","distance","resemblance"}, in the order of the input, where
-/// distance and resemblance are those to the representative. With --edges, the edges that `dedup-stage pairs --edges` found, in files of
-/// any size, are joined without being held; without, they are found first.
+/// Signature files give JSON Lines {"id","cluster","representative","keep","distance","resemblance"}, in the order of
+/// the input. Distance and resemblance are those to the representative. `--edges` names files of edges that
+/// `dedup-stage pairs --edges` found. They may have any size, because they are joined without being held. Without
+/// `--edges`, the edges are found first.
 ///
-/// With raw fingerprints, or JSON Lines with a `simhash` in each: one JSON object for each group of at least two, by first row:
-/// {"size","diameter","rows"}, where the diameter is the largest distance between two members, and for JSON Lines also "urls". Rows are
-/// counted from 0.
+/// Raw fingerprints, or JSON Lines with a `simhash` in each, give one JSON object for each group of at least two, in
+/// the order of their first rows: {"size","diameter","rows"}, and for JSON Lines also "urls". The diameter is the
+/// largest distance between two members. Rows are counted from 0.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Signature files; or one fingerprint file, or JSON Lines with a `simhash` in each (other lines belong to no group)
+    /// Signature files; or one fingerprint file, or JSON Lines with a `simhash` in each (other lines belong to no
+    /// group)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -42,16 +44,17 @@ pub struct Args {
     /// Which documents are listed [default: clusters]
     #[arg(long, value_enum)]
     list: Option<List>,
-    /// Files of edges, or of forests, to be joined; they name the signature files that they are of
+    /// Files of edges or forests that are joined (from `pairs --edges` or `cluster --forest`). Each names its signature
+    /// files
     #[arg(long, value_name = "EDGES", num_args = 1..)]
     edges: Vec<PathBuf>,
-    /// Write what hangs together as a file of edges, at most one a document, instead of the groups: to be given to another --edges
+    /// Write a forest instead of the groups: a file of edges, at most one for each document, for another --edges
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     forest: Option<PathBuf>,
-    /// How documents are written [default: as --output is named, else jsonl]
+    /// How documents are written [default: by the name of --output, otherwise jsonl]
     #[arg(long, value_enum)]
     format: Option<TableFormat>,
-    /// Where documents are written [default: stdout]
+    /// File that documents are written to [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -59,7 +62,7 @@ pub struct Args {
 /// What makes a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Linkage {
-    /// Each is near some other: connected components
+    /// Each is near at least one other: connected components
     Single,
     /// Each is near all others: filled greedily, in the order of the input
     Complete,
@@ -171,8 +174,8 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the edges that are joined were found by. Warns of signature files that were not compared. `Err` holds what is wrong
-/// with the command line.
+/// The criterion by which the edges that are joined were found. Warns if signature files were not compared. The inner
+/// `Err` says what is wrong with the command line.
 fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<NearCriterion, String>, Error> {
     let mut criterion: Option<NearCriterion> = None;
     let mut compared = BTreeSet::new();
@@ -207,7 +210,8 @@ fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<NearCriterion, String>,
     Ok(Ok(criterion.unwrap_or_else(|| args.looking.criterion())))
 }
 
-/// The edges of the files that were named, or those found now, by node.
+/// Calls `visit` with each edge of the files that were named, or with each edge that is found now. Edges are between
+/// nodes.
 fn each_edge(
     args: &Args,
     files: &[Signatures],

@@ -16,30 +16,31 @@ use crate::signature::scheme::Scheme;
 /// Arguments of `dedup-stage evaluate`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Labelled pairs, JSON Lines: {"text_a","text_b","label"} or {"html_a","html_b","label"}; optional "url_a", "url_b",
-    /// "weight" (how many pairs of the population this one stands for), "cluster" (pairs that depend on one another), "cluster_b" (that of the second, if it is another);
-    /// '-' for stdin
+    /// Labelled pairs, JSON Lines: {"text_a","text_b","label"} or {"html_a","html_b","label"}; optional "url_a",
+    /// "url_b", "weight" (how many pairs of the population this one stands for), "cluster" (pairs that depend on one
+    /// another), "cluster_b" (the cluster of the second document, if it is another one); '-' for stdin
     #[arg(value_name = "PAIRS.jsonl")]
     pairs: PathBuf,
-    /// Schemes, separated by commas; all where none is named
+    /// Schemes, separated by commas [default: all]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     scheme: Vec<Scheme>,
     /// Labels from this on are near-duplicates
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
     label_threshold: f64,
-    /// Document frequencies for IDF weights and I-Match; the pairs' own where none is given
+    /// Document frequencies for IDF weights and I-Match [default: those of the pairs]
     #[arg(long, value_name = "LEXICON")]
     lexicon: Option<PathBuf>,
     /// Bootstrap samples for the intervals of F1
     #[arg(long, value_name = "N", default_value_t = 200)]
     resamples: u32,
-    /// Also cross-validate: F1 on each of N folds at the threshold that is best on the others. A cluster lies in one fold
+    /// Also cross-validate: F1 on each of N folds at the threshold that is best on the others. Each cluster is in one
+    /// fold
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     folds: Option<u32>,
-    /// Also by site, language, length and distance, at each scheme's best threshold
+    /// Also measure by site, language, length and distance, at each scheme's best threshold
     #[arg(long)]
     strata: bool,
-    /// As JSON: one object for each scheme and threshold
+    /// Write JSON: one object for each scheme and threshold
     #[arg(long)]
     json: bool,
     /// Write a picture: precision against recall, F1 against the threshold
@@ -102,7 +103,8 @@ enum Row<'r> {
     HeldOut(&'r HeldOut),
 }
 
-/// Thresholds on all pairs; with strata, these too, and both halves; with folds, what cross-validation says.
+/// The reports as JSON: the measures at each threshold on all pairs; with `strata` also those of strata and both
+/// halves; with folds also the result of the cross-validation.
 fn json(reports: &[Evaluation], strata: bool) -> serde_json::Result<String> {
     let rows: Vec<Row<'_>> = reports
         .iter()

@@ -1,4 +1,4 @@
-//! `dedup-stage experiment`: experiments of the papers, on the user's own text or for the user's own wishes.
+//! `dedup-stage experiment`: experiments of papers, on the user's own text or with the user's own requirements.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -20,36 +20,37 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Experiment {
-    /// The multi-fingerprint paper's: randomly edited copies of texts of 4 KB, found by simhashes of 32 bits
+    /// The experiment of the multi-fingerprint paper: randomly edited copies of texts of 4 KB, found by simhashes of 32
+    /// bits
     RandomEdits {
-        /// A folder of prose; its .txt files are read, those of its folders too
+        /// A folder of prose. Its .txt files are read, also those in its subfolders
         #[arg(value_name = "DIR")]
         folder: PathBuf,
-        /// Numbers of queries: 5 are the paper's, 200 say more
+        /// Numbers of queries. The paper has 5; 200 give a surer result
         #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [5, 200])]
         queries: Vec<usize>,
-        /// Texts at most
+        /// Largest number of texts
         #[arg(long, value_name = "N", default_value_t = 20_000)]
         texts: usize,
-        /// As JSON
+        /// Write JSON
         #[arg(long)]
         json: bool,
     },
     /// The choice of features (Broder 2000): how many minima, how many features, how many equal
     Filter {
-        /// Resemblance up to which documents shall be kept apart
+        /// Resemblance up to which documents must be kept apart
         #[arg(long, value_name = "R", default_value_t = 0.77, value_parser = resemblance)]
         reject: f64,
-        /// Resemblance from which documents shall be found
+        /// Resemblance from which documents must be found
         #[arg(long, value_name = "R", default_value_t = 0.975, value_parser = resemblance)]
         accept: f64,
-        /// Probability of a mistake at most, in either case
+        /// Largest probability of a mistake, in either case
         #[arg(long, value_name = "P", default_value_t = 0.0108, value_parser = resemblance)]
         error: f64,
         /// Write a picture: probability of acceptance against resemblance
         #[arg(long, value_name = "OUT.svg")]
         plot: Option<PathBuf>,
-        /// As JSON
+        /// Write JSON
         #[arg(long)]
         json: bool,
     },

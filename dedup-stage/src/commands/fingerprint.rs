@@ -32,7 +32,7 @@ struct Line {
 #[derive(Serialize)]
 struct Answer<'a> {
     id: &'a serde_json::Value,
-    /// `null` where there is too little text.
+    /// `null` if there is too little text.
     simhash: Option<String>,
     sha256: String,
     words: u32,
@@ -55,7 +55,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.files.is_empty() {
         for (number, line) in io::stdin().lock().lines().enumerate() {
             let line = line.with_context(|| format!("line {}", number + 1))?;
-            // Only the first line may begin so: a mark elsewhere is no JSON either way.
+            // The first line may begin with a byte order mark. Elsewhere such a mark is no JSON anyway, so it may be
+            // dropped there, too.
             let line = line.trim_start_matches('\u{feff}');
             if line.trim().is_empty() {
                 continue;
@@ -76,7 +77,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes one answer; false if nobody listens any more.
+/// Writes one answer. False if the reader of stdout is gone.
 fn answer(
     reader: &mut Reader,
     id: &serde_json::Value,

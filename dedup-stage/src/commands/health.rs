@@ -15,7 +15,8 @@ use crate::hamming::health::Health;
 /// Arguments of `dedup-stage health`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Fingerprint file: raw little-endian 64-bit words; or a signature file, which is also read to see that it is undamaged
+    /// Fingerprint file: raw little-endian 64-bit words; or a signature file, which is also read to see that it is
+    /// undamaged
     file: PathBuf,
     /// Also draw the paper's figure 2 and the bit bias
     #[arg(long, value_name = "OUT.svg")]

@@ -15,7 +15,7 @@ use crate::signature;
 
 /// Arguments of `dedup-stage index`.
 ///
-/// The index of a signature file lies beside it, as FILE.dK; `--known FILE` would build it at its first use.
+/// The index of a signature file is written beside it, as FILE.dK. `--known FILE` would build it at its first use.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Fingerprint file: raw little-endian 64-bit words; or a signature file
@@ -26,8 +26,8 @@ pub struct Args {
     /// Largest Hamming distance that will be searched [default: 3; for a signature file that of the crawl, 7]
     #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
     distance: Option<u32>,
-    /// Design of the tables (see `dedup-stage plan`) [default: halves up to distance 3; above, four flipped quarters, or three flipped
-    /// thirds for millions]
+    /// Design of the tables (see `dedup-stage plan`) [default: halves up to distance 3; above, four flipped quarters,
+    /// or three flipped thirds for millions]
     #[arg(long, value_name = "NAME")]
     design: Option<String>,
     /// Recipe of the fingerprints
@@ -38,7 +38,7 @@ pub struct Args {
     threads: Option<usize>,
 }
 
-/// Distance of an index of raw fingerprints unless told otherwise: that of the paper.
+/// The usual distance of an index of raw fingerprints, as in the paper.
 const RAW_DISTANCE: u32 = 3;
 
 /// Runs the command.

@@ -1,5 +1,5 @@
-//! The commands of the `dedup-stage` binary, one file each: an `Args` that clap fills and a `run` that does the work.
-//! Data goes to stdout, words for people to stderr; the exit code is part of the interface.
+//! The commands of the `dedup-stage` program, each in a file: an `Args` that clap fills, and a `run` that does the
+//! work. Data goes to stdout, messages for people go to stderr. The exit code is part of the interface.
 
 mod cli;
 pub mod cluster;

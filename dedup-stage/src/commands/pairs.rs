@@ -18,19 +18,20 @@ use crate::hamming::search::search;
 
 /// Arguments of `dedup-stage pairs`.
 ///
-/// With signature files: near-duplicates as the crawl judges them, JSON Lines {"a","b","distance","resemblance"}, the ids of the
-/// earlier and the later document. Documents with the same signature are linked to the first of them, and only that one to
-/// others. With two files, each document of the first file that has a near-duplicate in the second is named: the first one of
-/// its signature beside all of them, the others of that signature beside the nearest.
+/// Signature files give the near-duplicates as the crawl judges them: JSON Lines {"a","b","distance","resemblance"},
+/// with the ids of the earlier and the later document. Documents with the same signature are linked to the first of
+/// them, and only the first is linked to others. With two files, each document of the first file that has a
+/// near-duplicate in the second is named: the first document of a signature with all its near-duplicates, the other
+/// documents of the signature with the nearest one.
 ///
-/// With files of raw fingerprints: `row<TAB>row<TAB>distance`, the lower row first, sorted; with two files, the row in the first and the
-/// row in the second. A row whose value occurred before is linked to the first row with that value, and only first rows are linked to
-/// other values.
+/// Files of raw fingerprints give `row<TAB>row<TAB>distance`, sorted, with the lower row first. With two files, these
+/// are the row in the first file and the row in the second. A row whose value occurred before is linked to the first
+/// row with that value, and only first rows are linked to other values.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Signature file, or raw little-endian 64-bit fingerprints
     file: PathBuf,
-    /// Another such file: pairs with one in each
+    /// Another such file. Each pair has one side in each file
     other: Option<PathBuf>,
     #[command(flatten)]
     looking: Looking,
@@ -43,10 +44,10 @@ pub struct Args {
     /// How pairs are written [default: jsonl for signature files, tsv for raw ones]
     #[arg(long, value_enum)]
     format: Option<AnyFormat>,
-    /// Where pairs are written [default: stdout]
+    /// File that pairs are written to [default: stdout]
     #[arg(long, short, value_name = "FILE", conflicts_with = "edges")]
     output: Option<PathBuf>,
-    /// Signature files: write a file of edges, for `dedup-stage cluster --edges`, without holding them in memory
+    /// Signature files: file of edges to be written, for `dedup-stage cluster --edges`. Edges are not held in memory
     #[arg(long, value_name = "FILE")]
     edges: Option<PathBuf>,
 }
@@ -63,9 +64,9 @@ enum Method {
 /// How pairs are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum AnyFormat {
-    /// An object a line
+    /// A JSON object on each line
     Jsonl,
-    /// Cells parted by tabs
+    /// Cells separated by tabs
     Tsv,
     /// Raw fingerprints only: three little-endian 64-bit words each, nothing else
     Binary,
@@ -76,7 +77,7 @@ pub enum AnyFormat {
 }
 
 impl AnyFormat {
-    /// As tables of signature files are written.
+    /// The same format for tables of signature files. Errors if there is no such format.
     pub fn of_table(format: Option<Self>) -> Result<Option<TableFormat>, &'static str> {
         Ok(match format {
             None => None,
@@ -88,7 +89,7 @@ impl AnyFormat {
         })
     }
 
-    /// As rows of raw fingerprints are written.
+    /// The same format for rows of raw fingerprints. Errors if there is no such format.
     pub fn of_rows(format: Option<Self>) -> Result<Format, &'static str> {
         match format {
             None | Some(Self::Tsv) => Ok(Format::Tsv),

@@ -1,4 +1,5 @@
-//! `dedup-stage plan`: which design of the Hamming index suits so many fingerprints, such a distance, so much memory.
+//! `dedup-stage plan`: shows which designs of the Hamming index suit a number of fingerprints, a distance and a size of
+//! memory.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -25,7 +26,7 @@ pub struct Args {
     /// Bits of a fingerprint; other than 64, only the paper's recursion is shown
     #[arg(long, value_name = "F", default_value_t = 64, value_parser = clap::value_parser!(u32).range(8..=512))]
     bits: u32,
-    /// As JSON
+    /// Write JSON
     #[arg(long)]
     json: bool,
 }

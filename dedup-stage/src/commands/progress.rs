@@ -1,5 +1,5 @@
-//! Progress of the long commands, on stderr and only on a terminal: what is done, how fast, how long it will take. Taken away
-//! without a trace at the end, and also where the program is interrupted.
+//! Shows the progress of long commands on stderr, if it is a terminal: how much is done, how fast, and how long it will
+//! take. The display disappears at the end, also if the program is interrupted.
 
 use std::fmt::Write;
 use std::io;
@@ -22,7 +22,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// An empty bar over `all` of what `unit` names in the plural.
+    /// An empty bar for `all` things. `unit` is their name in the plural.
     pub fn new(what: &'static str, all: usize, unit: &'static str) -> Self {
         let all = all as u64;
         let template =
@@ -36,7 +36,7 @@ impl Progress {
         Self { bar, share: Mutex::new(0.0), all }
     }
 
-    /// Adds a share of the work; all shares are 1.
+    /// Adds a share of the work. The sum of all shares is 1.
     pub fn add(&self, share: f64) {
         if let Ok(mut sum) = self.share.lock() {
             *sum += share;
@@ -45,12 +45,12 @@ impl Progress {
     }
 }
 
-/// A line that counts documents whose number is not known beforehand, then rows as they are merged.
+/// A line that counts documents, whose number is not known beforehand, and then rows as they are merged.
 #[derive(Debug)]
 pub struct Documents(Bar, AtomicU64, u64);
 
 impl Documents {
-    /// Nothing of so many input files.
+    /// A line for this many input files, of which none is read yet.
     pub fn new(splits: usize) -> Self {
         let template = "{spinner} {human_pos} documents, {per_sec}, {msg}";
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
@@ -64,7 +64,7 @@ impl Documents {
         self.0.0.inc(n);
     }
 
-    /// Counts a file that is done; after the last, what is counted is rows.
+    /// Counts a file that is done. After the last file, the line counts rows.
     pub fn split(&self) {
         let done = self.1.fetch_add(1, Ordering::Relaxed) + 1;
         self.0.0.set_message(format!("{done} of {} files", self.2));
@@ -79,7 +79,7 @@ impl Documents {
         self.0.0.inc(n);
     }
 
-    /// Says something above the line.
+    /// Prints a message above the line.
     pub fn say(&self, what: &str) {
         self.0.0.suspend(|| eprintln!("dedup-stage: {what}"));
     }
@@ -111,7 +111,7 @@ impl Bar {
         Self(bar, handle)
     }
 
-    /// A bar over the bytes of `files`; where their sizes are unknown, only what was read and how fast.
+    /// A bar for the bytes of `files`. If their sizes are not known, it only shows how much was read, and how fast.
     pub fn of_bytes(files: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
         let sizes = files.into_iter().map(|path| match std::fs::metadata(path.as_ref())? {
             file if file.is_file() => Ok(file.len()),

@@ -1,4 +1,4 @@
-//! What the commands on fingerprint files share: rows on stdout, exit codes.
+//! Parts that the commands share: rows on stdout, exit codes, arguments.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub enum Format {
     Binary,
 }
 
-/// Writes rows to stdout; false if nobody listens any more, which is no error.
+/// Writes rows to stdout. False if the reader of stdout is gone, which is no error.
 pub fn write(rows: impl Iterator<Item = [u64; 3]>, format: Format) -> io::Result<bool> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let all = || {
@@ -30,7 +30,7 @@ pub fn write(rows: impl Iterator<Item = [u64; 3]>, format: Format) -> io::Result
     listened(all())
 }
 
-/// Takes a closed stdout for what it is.
+/// Turns a closed stdout from an error into `false`.
 pub fn listened(result: io::Result<()>) -> io::Result<bool> {
     match result {
         Ok(()) => Ok(true),
@@ -45,13 +45,14 @@ pub fn wrong_usage(what: &impl std::fmt::Display) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Says that an output would replace an input, where it would.
+/// If an output would replace an input, says so on stderr. Returns the exit code in this case.
 pub fn replaces_input<'a>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'a Path>) -> Option<ExitCode> {
     let input = output.and_then(|output| replaced(output, inputs))?;
     Some(wrong_usage(&format_args!("{} is both read and written", input.display())))
 }
 
-/// Says that an input is not there, where it is not. A command asks this before it makes its outputs.
+/// If an input does not exist, says so on stderr. Returns the exit code in this case. A command asks this before it
+/// makes its outputs.
 pub fn absent<'a>(inputs: impl IntoIterator<Item = &'a PathBuf>) -> Option<ExitCode> {
     let is_absent = |input: &&PathBuf| {
         let found = if input.as_os_str() == "-" { return false } else { input.metadata() };
@@ -61,21 +62,21 @@ pub fn absent<'a>(inputs: impl IntoIterator<Item = &'a PathBuf>) -> Option<ExitC
     Some(wrong_usage(&format_args!("{}: there is no such file", input.display())))
 }
 
-/// A number of threads; for the command line.
+/// Parses a number of threads on the command line.
 pub fn threads(text: &str) -> Result<usize, String> {
     let threads = text.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
     threads.ok_or_else(|| format!("not a number of threads, which is 1 to {MOST_THREADS}"))
 }
 
-/// More threads than any machine has cores; a system refuses to start very many.
+/// The most threads: more than any machine has cores. Operating systems refuse to start very many.
 const MOST_THREADS: usize = 1_024;
 
-/// The cores that may be used.
+/// The number of cores that may be used.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A number of bytes, with or without a unit; for the command line.
+/// Parses a number of bytes on the command line, with or without a unit.
 pub fn size(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..digits].parse().map_err(|_| "not a size, such as 12GiB".to_string())?;

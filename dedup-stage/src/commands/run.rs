@@ -35,13 +35,13 @@ pub struct Args {
 /// The flag of every command that remembers the pages that it judged.
 #[derive(Debug, Default, clap::Args)]
 pub struct Remembering {
-    /// Remember across runs, in this directory (default: in memory). One process at a time
+    /// Directory that remembers pages across runs (default: they are remembered in memory). One process at a time
     #[arg(long, value_name = "DIR", env = "DEDUP_STAGE_STATE")]
     state: Option<PathBuf>,
 }
 
 impl Remembering {
-    /// The stage with what it remembers and what it knows.
+    /// Opens the stage, with the pages that it remembers and the corpora that it knows.
     pub fn open(&self, settings: &Settings) -> anyhow::Result<Stage> {
         let config::Dedup { known, distance, threads, .. } = &settings.dedup;
         let corpora = Corpora::open(known, *distance, *threads)?;
@@ -68,13 +68,13 @@ pub struct Judging {
     /// Settings as in the crawler's configuration file; [dedup] and [urls] matter here
     #[arg(long, value_name = "FILE", env = "DEDUP_STAGE_CONFIG")]
     config: Option<PathBuf>,
-    /// What becomes of the links of duplicates: drop, demote or keep [default: drop]
+    /// What happens to the links of duplicates: drop, demote or keep [default: drop]
     #[arg(long, value_name = "drop|demote|keep")]
     on_duplicate: Option<String>,
     /// Hamming distance of a near-duplicate [default: 7]
     #[arg(long, value_name = "K")]
     distance: Option<String>,
-    /// Signature file of pages that exist already: what it has is a duplicate of it (repeatable)
+    /// Signature file of pages that exist already. A page that it has is a duplicate (repeatable)
     #[arg(long, value_name = "FILE")]
     known: Vec<String>,
     /// Recipe of the fingerprints
@@ -86,7 +86,7 @@ pub struct Judging {
 }
 
 impl Judging {
-    /// The settings: flags over environment over file over defaults.
+    /// The settings. A flag beats the environment, the environment beats the file, and the file beats the defaults.
     pub fn settings(&self) -> Result<Settings, config::ConfigError> {
         let mut layers = Layers::new();
         if let Some(file) = &self.config {
@@ -145,7 +145,7 @@ fn in_dir(error: Error, dir: &std::path::Path) -> anyhow::Error {
     }
 }
 
-/// The first SIGINT or SIGTERM asks to stop, a second ends the process at once.
+/// The first SIGINT or SIGTERM asks the program to stop. A second one ends the process at once.
 fn signals() -> std::io::Result<Signals> {
     let asked = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

@@ -15,22 +15,23 @@ use crate::signature;
 
 /// Arguments of `dedup-stage search`.
 ///
-/// With raw fingerprints: `query_row<TAB>stored_row<TAB>distance`, sorted. The outputs of several splits of the stored file, merged in
-/// their order with `sort -n -m -s`, equal the output of the whole.
+/// Raw fingerprints give `query_row<TAB>stored_row<TAB>distance`, sorted. The outputs for several splits of the stored
+/// file, merged in their order with `sort -n -m -s`, are equal to the output for the whole file.
 ///
-/// With signature files on both sides: near-duplicates as the crawl judges them, JSON Lines
-/// {"query","stored","distance","resemblance"}, sorted by where the documents stood in their inputs.
+/// Signature files on both sides give the near-duplicates as the crawl judges them: JSON Lines
+/// {"query","stored","distance","resemblance"}, sorted by the places of the documents in their inputs.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Stored fingerprints: a raw file, an index file made by `dedup-stage index`, or a signature file
     #[arg(long, value_name = "F")]
     stored: PathBuf,
-    /// Query fingerprints: a raw file; or a signature file, where the stored one is
+    /// Query fingerprints: a raw file; or a signature file, if the stored one is
     #[arg(long, value_name = "Q")]
     queries: PathBuf,
     #[command(flatten)]
     looking: Looking,
-    /// Design of the tables that hold the queries (see `dedup-stage plan`) [default: two bitmaps, then the standard design]
+    /// Design of the tables that hold the queries (see `dedup-stage plan`) [default: two bitmaps, then the standard
+    /// design]
     #[arg(long, value_name = "NAME")]
     design: Option<String>,
     /// First stored row of a split
@@ -42,7 +43,7 @@ pub struct Args {
     /// How rows are written [default: tsv, for signature files jsonl]
     #[arg(long, value_enum)]
     format: Option<AnyFormat>,
-    /// Signature files: where pairs are written [default: stdout]
+    /// Signature files: file that pairs are written to [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Recipe of the queries' fingerprints; an index file of another recipe is refused [default: that of this program]

@@ -11,10 +11,10 @@ use crate::corpus::input::{Expanded, Fields, Format, expand};
 
 /// Arguments of `dedup-stage signatures`.
 ///
-/// Reads documents and writes, for each, SHA-256, fingerprint, sketch, id, number of words, and URL and date where it has
-/// them: a signature file, which `pairs`, `search`, `cluster` and `--known` read. What was done of an interrupted run is
-/// kept beside the output, and the same command goes on from there. Records that cannot be read are named on stderr and
-/// counted; the exit code is 1 then, and the file holds the others.
+/// Reads documents and writes a signature file, which `pairs`, `search`, `cluster` and `--known` read. For each
+/// document it has SHA-256, fingerprint, sketch, id, number of words, and URL and date if the document has them. If a
+/// run is interrupted, its parts are kept beside the output, and the same command goes on from there. Records that
+/// cannot be read are named on stderr and counted. Then the exit code is 1, and the file has the other records.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Files, or folders of files; - for stdin
@@ -23,7 +23,7 @@ pub struct Args {
     /// Signature file to be written
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// What the files hold [default: what their names say]
+    /// Format of the files [default: by their names]
     #[arg(long, value_enum)]
     format: Option<Format>,
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(if tally.bad == 0 && unread.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Tells people what happens.
+/// Shows progress and messages on stderr.
 struct Said(Documents);
 
 impl Watch for Said {

@@ -1,4 +1,4 @@
-//! What `pairs`, `search` and `cluster` share where they are given signature files: opening, the second look, tables of
+//! Parts that `pairs`, `search` and `cluster` share for signature files: opening them, the second look, tables of
 //! edges.
 
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::corpus::Signatures;
 use crate::corpus::join::{self, Edge, Effort, NearCriterion};
 use crate::signature;
 
-/// How near-duplicates are found in signature files.
+/// The flags that say how near-duplicates are found.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Looking {
     /// Hamming distance [default for signature files: that of the crawl]
@@ -19,7 +19,7 @@ pub struct Looking {
     /// Compare the sketches of candidates, as the crawl does: the default for signature files
     #[arg(long, conflicts_with = "fingerprints_only")]
     look: bool,
-    /// Do not: whoever is within the distance is a near-duplicate
+    /// Compare only fingerprints: documents within the distance are near-duplicates
     #[arg(long)]
     fingerprints_only: bool,
     /// Threads [default: one for each core]
@@ -28,22 +28,23 @@ pub struct Looking {
 }
 
 impl Looking {
-    /// The threads.
+    /// The number of threads.
     pub fn threads(&self) -> usize {
         self.threads.unwrap_or_else(rows::cores).max(1)
     }
 
-    /// The rule for signature files.
+    /// The criterion for signature files.
     pub fn criterion(&self) -> NearCriterion {
         NearCriterion { distance: self.distance.unwrap_or(signature::DISTANCE), look: !self.fingerprints_only }
     }
 
-    /// How much is done at once.
+    /// The threads and the memory that a join uses.
     pub fn effort(&self) -> Effort {
         Effort { threads: self.threads(), block: Effort::BLOCK }
     }
 
-    /// The distance for files of raw fingerprints, which have no sketches. Errors with what is wrong with the command line.
+    /// The distance for files of raw fingerprints, which have no sketches. An error says what is wrong with the command
+    /// line.
     pub fn of_raw(&self) -> Result<u32, &'static str> {
         if self.look {
             return Err(
@@ -64,7 +65,7 @@ pub fn open<P: AsRef<Path>>(paths: &[P]) -> anyhow::Result<Vec<Signatures>> {
     paths.iter().map(open).collect()
 }
 
-/// The files that are there, and whether they are signature files. Errors where some are and some are not.
+/// Whether these files are signature files. Errors if some are and others are not.
 pub fn are_signatures(paths: &[&PathBuf]) -> anyhow::Result<bool> {
     let mut kinds = Vec::new();
     for path in paths {
@@ -76,12 +77,13 @@ pub fn are_signatures(paths: &[&PathBuf]) -> anyhow::Result<bool> {
     Ok(kinds.first() == Some(&true))
 }
 
-/// Whether the ids of all files are integers.
+/// The kind of an id column: it has integers if the ids of all files are integers.
 pub fn id_kind<'a>(files: impl IntoIterator<Item = &'a Signatures>) -> Kind {
     Kind::Id { integers: files.into_iter().all(|file| file.shape().text_ids == 0) }
 }
 
-/// Finds all edges and writes them as a table, sorted by where the documents stood in the input. Returns their number.
+/// Finds all edges and writes them as a table, sorted by the places of the documents in the input. Returns their
+/// number.
 pub fn write_edges(
     a: &Signatures,
     b: Option<&Signatures>,

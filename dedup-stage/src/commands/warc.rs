@@ -28,10 +28,10 @@ pub struct Args {
     /// WARC file to write, one gzip member a record; - for stdout
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// What becomes of near-duplicates
+    /// What happens to near-duplicates
     #[arg(long, value_enum, default_value_t, env = "DEDUP_STAGE_NEAR")]
     near: OnNear,
-    /// Where the verdicts go, a JSON line for each page [default: stdout, unless the records go there]
+    /// File for the verdicts, a JSON line for each page [default: stdout, unless the records go there]
     #[arg(long, value_name = "FILE", env = "DEDUP_STAGE_VERDICTS")]
     verdicts: Option<PathBuf>,
     #[command(flatten)]
@@ -110,7 +110,8 @@ fn pieces(inputs: Vec<PathBuf>, read: Arc<AtomicU64>) -> impl Iterator<Item = Un
     })
 }
 
-/// A file that could not be opened, as a stream that fails: one place reports both.
+/// The input of a file that could not be opened. Its first read fails, so that this error is reported as read errors
+/// are.
 struct Failing(Option<io::Error>);
 
 impl Read for Failing {

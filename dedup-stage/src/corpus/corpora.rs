@@ -1,4 +1,4 @@
-//! Several known corpora, as one judge knows them.
+//! The known corpora that a judge compares pages with.
 
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,12 @@ use crate::signature::Sketch;
 pub struct Corpora(Vec<Known>);
 
 impl Corpora {
-    /// Opens signature files, each with its index for a distance ([`Known::open`]). An index that is missing is built on so
+    /// Opens signature files, each with its index for a distance ([`Known::open`]). A missing index is built on this
     /// many threads; 0 = one a core.
     ///
     /// # Errors
     ///
-    /// Where a file cannot be read, or is no signature file of this recipe; with the file that it is.
+    /// If a file cannot be read, or is no signature file of this recipe. The error names the file.
     pub fn open(files: &[PathBuf], distance: u32, threads: usize) -> Result<Self, Unknown> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if threads == 0 { cores() } else { threads };
@@ -26,13 +26,13 @@ impl Corpora {
         Ok(Self(files.iter().map(open).collect::<Result<_, _>>()?))
     }
 
-    /// One of them, by its place.
+    /// The corpus with this number, from 0, in the order in which they were given.
     pub fn get(&self, corpus: u32) -> &Known {
         &self.0[corpus as usize]
     }
 
-    /// The document that a page repeats, and its corpus: one with the same bytes, else the nearest, of equally near ones
-    /// that of the first corpus. See [`super::Finder::find`].
+    /// The document that a page repeats, and the number of its corpus. A document with the same bytes comes first, then
+    /// the nearest one. Among equally near ones, that of the first corpus is taken. See [`super::Finder::find`].
     pub fn find(&self, digest: &[u8; DIGEST], signature: Option<(u64, &Sketch)>) -> Option<(u32, CorpusMatch)> {
         let mut best: Option<(u32, CorpusMatch)> = None;
         for (corpus, known) in (0..).zip(&self.0) {
@@ -54,7 +54,7 @@ pub struct Unknown {
     error: Error,
 }
 
-/// The error, with the name of the file once.
+/// The text of the error, in which the name of the file stands once.
 fn about(file: &Path, error: &Error) -> String {
     let (file, error) = (file.display().to_string(), error.to_string());
     if error.starts_with(&file) { error } else { format!("{file}: {error}") }

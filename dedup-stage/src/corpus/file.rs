@@ -1,4 +1,4 @@
-//! A signature file, mapped: opening it reads the header alone.
+//! Reads signature files. A file is mapped into memory: opening it reads only the header.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,7 +16,8 @@ use crate::signature::{RECIPE, Sketch};
 
 /// The signatures of many documents, sorted by fingerprint.
 ///
-/// Rows are numbered from 0; those with a fingerprint come first, ascending, then those without, by digest.
+/// Rows are numbered from 0. Rows with a fingerprint come first, in ascending order of the fingerprint. Then come the
+/// others, in the order of their digests.
 #[derive(Debug)]
 pub struct Signatures {
     bytes: Bytes,
@@ -42,8 +43,8 @@ impl std::ops::Deref for Bytes {
 }
 
 impl Signatures {
-    /// Opens a file, and reads its header. Errors where it cannot be read, is no signature file or of another recipe;
-    /// damage to the columns is found by [`Signatures::check`].
+    /// Opens a file, and reads its header. Errors if the file cannot be read, is no signature file, or has another
+    /// recipe. Only [`Signatures::check`] finds damage to the columns.
     pub fn open(path: &Path) -> Result<Self, Error> {
         if cfg!(target_endian = "big") {
             return Err(Error::Damaged("signature files are read on little-endian machines only".into()));
@@ -52,7 +53,8 @@ impl Signatures {
         if file.metadata().map_err(Error::io(path))?.len() == 0 {
             return Err(Error::Damaged(format!("{}: not a signature file, it is empty", path.display())));
         }
-        // SAFETY: whoever shortens a file that we read may end the program, as with any mapped file; the bytes are plain data.
+        // SAFETY: the bytes are plain data. As with any mapped file, a process that shortens the file may end this
+        // program.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
         Self::from_bytes(Bytes::Mapped(map)).map_err(|error| error.about(path))
     }
@@ -65,7 +67,7 @@ impl Signatures {
         Ok(Self { bytes, header, identity })
     }
 
-    /// The same for rows in memory, in any order.
+    /// Makes a signature file in memory, from records in any order.
     pub fn of(mut records: Vec<Record>) -> Result<Self, Error> {
         records.sort_unstable_by(|a, b| a.row().order(&b.row()));
         let mut shape = Shape { splits: 1, ..Shape::default() };
@@ -76,14 +78,14 @@ impl Signatures {
         Self::from_bytes(Bytes::Memory(memory, length as usize))
     }
 
-    /// Whether a file calls itself a signature file.
+    /// Whether a file begins as signature files do.
     pub fn is_signatures(path: &Path) -> Result<bool, Error> {
         let mut start = Vec::new();
         File::open(path).and_then(|file| file.take(8).read_to_end(&mut start)).map_err(Error::io(path))?;
         Ok(start == MAGIC)
     }
 
-    /// Reads the whole file, and errors where it is damaged.
+    /// Reads all columns, and errors if one of them is damaged.
     pub fn check(&self) -> Result<(), Error> {
         for (name, section) in self.header.columns.each() {
             if xxh3_64(self.section(section)) != section.checksum {
@@ -93,20 +95,20 @@ impl Signatures {
         Ok(())
     }
 
-    /// Bytes of the file.
+    /// Bytes of all columns together.
     pub fn bytes(&self) -> u64 {
         self.header.columns.each().iter().map(|(_, section)| section.length).sum()
     }
 
-    /// Tells the machine that rows will be read one after another.
+    /// Tells the operating system that rows will be read one after another.
     pub fn advise_sequential(&self) {
         if let Bytes::Mapped(map) = &self.bytes {
-            // Only a hint: where it is not taken, reading is slower.
+            // This is only a hint. If it is not taken, reading is slower.
             let _ = map.advise(Advice::Sequential);
         }
     }
 
-    /// Tells the machine that single rows will be read here and there.
+    /// Tells the operating system that single rows will be read here and there.
     pub fn advise_random(&self) {
         if let Bytes::Mapped(map) = &self.bytes {
             let _ = map.advise(Advice::Random);
@@ -118,7 +120,7 @@ impl Signatures {
         self.header.rows
     }
 
-    /// What the file would be written as.
+    /// The shape of the file, from which the same file could be written.
     pub fn shape(&self) -> Shape {
         let columns = &self.header.columns;
         Shape {
@@ -162,7 +164,7 @@ impl Signatures {
         u32::from_le_bytes(self.section(&self.header.columns.words).as_chunks().0[row as usize])
     }
 
-    /// Where every row stood in the input.
+    /// The place of every row in the input: the number of its split, and its number there (see [`super::SPLIT_SHIFT`]).
     pub fn places(&self) -> &[u64] {
         words(self.section(&self.header.columns.places))
     }
@@ -173,13 +175,13 @@ impl Signatures {
         dates.get(row as usize).map_or(NO_DATE, |bytes| i64::from_le_bytes(*bytes))
     }
 
-    /// The id of a row, as JSON. Errors where the file is damaged.
+    /// The id of a row, as JSON. Errors if the file is damaged.
     pub fn id(&self, row: u64) -> Result<&str, Error> {
         let columns = &self.header.columns;
         self.text(&columns.id_ends, &columns.ids, row)
     }
 
-    /// The URL of a row: the one it came with, else its id if that is a string; empty where neither is there.
+    /// The URL with which a row came. If it has none, its id if that is a string, otherwise an empty text.
     pub fn url(&self, row: u64) -> Result<String, Error> {
         let url = self.own_url(row)?;
         if url.is_empty() { Ok(serde_json::from_str(self.id(row)?).unwrap_or_default()) } else { Ok(url.into()) }
@@ -190,7 +192,7 @@ impl Signatures {
         if columns.url_ends.length == 0 { Ok("") } else { self.text(&columns.url_ends, &columns.urls, row) }
     }
 
-    /// A whole row.
+    /// All columns of a row.
     pub fn row(&self, row: u64) -> Result<Row<'_>, Error> {
         let i = row as usize;
         Ok(Row {

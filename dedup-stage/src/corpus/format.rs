@@ -6,8 +6,8 @@
 //! header    JSON: recipe, counts, the place and checksum (XXH3-64) of every section
 //! ```
 //!
-//! The length of the file is never a multiple of 8, so a signature file whose magic is damaged is no file of raw
-//! fingerprints either.
+//! The length of the file is never a multiple of 8. So a signature file whose magic is damaged cannot be taken for a
+//! file of raw fingerprints.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,60 +26,61 @@ pub const HEAD: usize = 64;
 /// Bytes of a SHA-256 digest.
 pub const DIGEST: usize = 32;
 
-/// Bits of a place that number the document in its split; the bits above number the split.
+/// The lower bits of a place have the number of the document in its split: this many bits. The bits above have the
+/// number of the split.
 pub const SPLIT_SHIFT: u32 = 40;
 
 /// A range of bytes and its checksum.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
-    /// First byte.
+    /// The place of the first byte in the file.
     pub start: u64,
     /// Number of bytes.
     pub length: u64,
-    /// XXH3-64.
+    /// The XXH3-64 of the bytes.
     pub checksum: u64,
 }
 
-/// Everything about a signature file but its columns.
+/// The header of a signature file: everything but the columns themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignatureHeader {
-    /// Recipe of the fingerprints and sketches; those of two recipes cannot be compared.
+    /// The recipe of the fingerprints and sketches. Those of different recipes cannot be compared.
     pub recipe: String,
-    /// Documents.
+    /// Number of documents.
     pub rows: u64,
-    /// Documents with a fingerprint: these rows come first.
+    /// Number of documents with a fingerprint. Their rows come first.
     pub judged: u64,
-    /// Input files that the documents came from.
+    /// Number of splits from which the documents came.
     pub splits: u64,
-    /// Documents whose id is no integer.
+    /// Number of documents whose id is no integer.
     pub text_ids: u64,
-    /// The columns.
+    /// The section of each column.
     pub columns: Columns<Section>,
 }
 
-/// One of something for each column. All but `fingerprints` and `sketches` have an entry for every row.
+/// One value for each column. All columns but `fingerprints` and `sketches` have an entry for every row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Columns<T> {
-    /// 8 bytes for each judged row, ascending.
+    /// Fingerprints: 8 bytes for each row that has one, ascending.
     pub fingerprints: T,
-    /// 64 bytes for each judged row.
+    /// Sketches: 64 bytes for each row that has a fingerprint.
     pub sketches: T,
-    /// SHA-256 of the document's bytes.
+    /// SHA-256 digests of the bytes of documents, 32 bytes.
     pub digests: T,
-    /// Number of words, 4 bytes.
+    /// Numbers of words, 4 bytes.
     pub words: T,
-    /// Where the document stood in the input: split number above, number in the split below; 8 bytes.
+    /// Places of the documents in the input, 8 bytes: the number of the split above, the number in the split below.
     pub places: T,
-    /// Milliseconds since 1970, 8 bytes; `i64::MIN` = none. Empty where no document has a date.
+    /// Dates in milliseconds since 1970, 8 bytes; `i64::MIN` = none. The column is empty if no document has a date.
     pub dates: T,
-    /// Where each id ends in `ids`, 8 bytes.
+    /// The place in `ids` where each id ends, 8 bytes.
     pub id_ends: T,
     /// The ids as JSON, one after another.
     pub ids: T,
-    /// Where each URL ends in `urls`, 8 bytes. Empty where no document has a URL beside its id.
+    /// The place in `urls` where each URL ends, 8 bytes. The column is empty if no document has a URL besides its id.
     pub url_ends: T,
     /// The URLs, one after another.
     pub urls: T,
@@ -102,7 +103,7 @@ impl<T> Columns<T> {
         ]
     }
 
-    /// The same columns with something else for each.
+    /// The same columns, with the values that `f` makes from the old ones.
     pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Columns<U> {
         Columns {
             fingerprints: f(self.fingerprints),
@@ -120,7 +121,8 @@ impl<T> Columns<T> {
 }
 
 impl SignatureHeader {
-    /// Reads the header of a file, and checks that it fits the file's length. Columns are not read.
+    /// Reads the header of a file, and checks that it fits the file's length. Columns are not read. Also returns the
+    /// checksum of the header, by which other files refer to this one.
     pub fn read(bytes: &[u8]) -> Result<(Self, u64), Error> {
         let damaged = |what: &str| Error::Damaged(format!("the signature file is damaged: {what}"));
         if bytes.get(..8) != Some(&MAGIC) {
@@ -154,8 +156,8 @@ impl SignatureHeader {
         Ok((header, checksum))
     }
 
-    /// The bytes of the header and of the head, for a header that begins at `start`. Also the checksum by which the
-    /// file is known to others.
+    /// The bytes of the header and of the head, for a header that begins at `start`. Also the checksum of the header,
+    /// by which other files refer to this one.
     pub fn write(&self, start: u64) -> (Vec<u8>, [u8; HEAD], u64) {
         let mut json = serde_json::to_vec(self).expect("numbers and strings serialise");
         while (start + json.len() as u64).is_multiple_of(8) {
@@ -172,7 +174,7 @@ impl SignatureHeader {
         (json, head, checksum)
     }
 
-    /// Whether the columns are where they can be, and as long as they must be.
+    /// Whether the sections lie within the file, and have the lengths that the counts require.
     fn is_consistent(&self, end: u64) -> bool {
         let columns = &self.columns;
         let within =

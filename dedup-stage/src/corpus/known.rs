@@ -1,15 +1,15 @@
-//! Corpora that exist already: does a page stand in one of them?
+//! Known corpora: finds whether a page is in a corpus that exists already.
 //!
-//! A signature file and the index of its fingerprints are mapped, not read, so that a program with a billion known
-//! documents starts at once, and several programs share one copy in memory. Of a document, the index costs about 11 bytes
-//! (at distance 3); sketches, digests and ids stay on disk until a page is near.
+//! A signature file and the index of its fingerprints are mapped, not read. So a program with a billion known documents
+//! starts at once, and several programs share one copy in memory. For each document, the index takes about 11 bytes (at
+//! distance 3). Sketches, digests and ids stay on disk until a page is near.
 //!
 //! # For a judge
 //!
-//! [`Corpora::open`] maps the files, and [`crate::judge::Judge::know`] hands them to a judge. After its own exact and near
-//! steps have found nothing, the judge asks [`Corpora::find`]. A [`CorpusMatch`] is a verdict `exact` or `near` whose twin is
-//! [`Known::name`] and [`Known::id`] of [`CorpusMatch::row`]. A signature file has no links, so such a page has no
-//! counterparts: its links are held as `known`.
+//! [`Corpora::open`] maps the files, and [`crate::judge::Judge::know`] hands them to a judge. If the judge finds no
+//! earlier page that says the same, it asks [`Corpora::find`]. A [`CorpusMatch`] becomes a verdict `exact` or `near`.
+//! Its twin is the document with the id [`Known::id`] of [`CorpusMatch::row`] in the corpus [`Known::name`]. A
+//! signature file has no links, so the links of such a page have no counterparts: they are held as `known`.
 //!
 //! [`Corpora::open`]: super::Corpora::open
 //! [`Corpora::find`]: super::Corpora::find
@@ -23,10 +23,10 @@ use crate::hamming::Design;
 use crate::hamming::frozen::{self, Frozen, IndexSpec, Reader};
 use crate::signature::{RECIPE, Sketch};
 
-/// Of one fingerprint, at most so many documents are compared with a page.
+/// The most documents of one fingerprint that are compared with a page.
 const MOST: usize = 64;
 
-/// Fingerprints of a step of the sample.
+/// Number of fingerprints from one entry of the sample to the next.
 const STEP: usize = 512;
 
 /// A signature file, with the index of its fingerprints.
@@ -36,39 +36,40 @@ pub struct Known {
     signatures: Signatures,
     index: Frozen,
     distance: u32,
-    /// Every 512th fingerprint: by it, the row of a fingerprint is found with one read of the file.
+    /// Every 512th fingerprint. It tells where a fingerprint is, so the row of the fingerprint is found with one read
+    /// of the file.
     sample: Vec<u64>,
 }
 
 /// The document that a page repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CorpusMatch {
-    /// Its row in the signature file.
+    /// The row of the document in the signature file.
     pub row: u64,
-    /// Whether the bytes are the same.
+    /// Whether the bytes of page and document are the same.
     pub exact: bool,
-    /// Hamming distance of the fingerprints.
+    /// The Hamming distance of the fingerprints.
     pub distance: u32,
-    /// Estimated resemblance of the texts, 0..1.
+    /// The estimated resemblance of the texts, 0..1.
     pub resemblance: f32,
 }
 
 impl Known {
-    /// Bytes of the largest signature file that is checked whole each time it is opened.
+    /// A signature file of at most this many bytes is checked as a whole each time it is opened.
     pub const CHECKED: u64 = 256 << 20;
 
-    /// Where the index for a distance lies: beside the signature file.
+    /// The path of the index for a distance. It is beside the signature file.
     pub fn index_path(signatures: &Path, distance: u32) -> PathBuf {
         let mut name = signatures.file_name().unwrap_or_default().to_owned();
         name.push(format!(".d{distance}"));
         signatures.with_file_name(name)
     }
 
-    /// Opens a signature file with the index for `distance`; builds the index where it is missing or that of another
-    /// file, on `threads` threads. Errors where something cannot be read or written, or is not what it should be.
+    /// Opens a signature file with its index for `distance`. An index that is missing, or belongs to another file, is
+    /// built on `threads` threads. Errors if a file cannot be read or written, or is damaged.
     ///
-    /// A file of at most [`Known::CHECKED`] bytes is checked whole; a larger one only when its index is built, so that a
-    /// program with a billion documents starts at once.
+    /// A file of at most [`Known::CHECKED`] bytes is checked as a whole. A larger one is checked only when its index is
+    /// built, so that a program with a billion documents starts at once.
     pub fn open(path: &Path, distance: u32, threads: usize) -> Result<Self, Error> {
         let signatures = Signatures::open(path)?;
         if signatures.bytes() <= Self::CHECKED {
@@ -77,7 +78,7 @@ impl Known {
         let (place, recipe) = (Self::index_path(path, distance), index_recipe(&signatures));
         let index = match Frozen::map(&place, &recipe) {
             Ok(index) => index,
-            // There is none, or one of a signature file that was here before.
+            // There is no index, or that of a signature file that was here before.
             Err(Error::Io { .. } | Error::Recipe { .. }) => {
                 Self::build_index(path, distance, threads, &|_| {})?;
                 Frozen::map(&place, &recipe)?
@@ -93,7 +94,8 @@ impl Known {
         Ok(Self { name, signatures, index, distance, sample })
     }
 
-    /// Builds the index beside a signature file; returns its number of bytes.
+    /// Builds the index beside a signature file. Returns its number of bytes. `done` gets the share of the work that
+    /// was done.
     pub fn build_index(path: &Path, distance: u32, threads: usize, done: &(dyn Fn(f64) + Sync)) -> Result<u64, Error> {
         let signatures = Signatures::open(path)?;
         signatures.advise_sequential();
@@ -112,7 +114,7 @@ impl Known {
         })
     }
 
-    /// The name of the corpus: that of the file.
+    /// The name of the corpus, which is the name of the signature file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -122,33 +124,34 @@ impl Known {
         &self.signatures
     }
 
-    /// Bytes of the index's tables, which probes read.
+    /// Bytes of the tables of the index and of the sample, which are read in searches.
     pub fn index_bytes(&self) -> u64 {
         self.index.bytes().0 + 8 * self.sample.len() as u64
     }
 
-    /// The id of a document, as JSON. Errors where the file is damaged.
+    /// The id of a document, as JSON. Errors if the file is damaged.
     pub fn id(&self, row: u64) -> Result<&str, Error> {
         self.signatures.id(row)
     }
 
-    /// What finds pages among the documents; one for each thread.
+    /// A finder of pages among the documents. Each thread needs its own.
     pub fn finder(&self) -> Finder<'_> {
         Finder { known: self, reader: self.index.reader(), near: Vec::new() }
     }
 
-    /// The first row of a fingerprint that is there.
+    /// The first row with this fingerprint, which must be in the file.
     fn first_row(&self, fingerprint: u64) -> usize {
         let step = self.sample.partition_point(|sample| *sample < fingerprint);
         let from = step.saturating_sub(1) * STEP;
         let fingerprints = self.signatures.fingerprints();
-        // Equal fingerprints may begin in the step before, and go on behind the end of this one.
+        // Equal fingerprints may begin in the step before, and go on after the end of this one.
         let until = fingerprints.len().min((step + 1) * STEP);
         from + fingerprints[from..until].partition_point(|f| *f < fingerprint)
     }
 }
 
-/// What binds an index to its signature file.
+/// The recipe of the index of a signature file. It has the identity of the file, so an index of another file is
+/// refused.
 fn index_recipe(signatures: &Signatures) -> String {
     format!("{RECIPE} of {:016x}", signatures.identity())
 }
@@ -162,9 +165,9 @@ pub struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// The document that a page repeats: with the same bytes, else the nearest that is a duplicate at the second look, of
-    /// equally near ones the first in the corpus. `signature` is the page's fingerprint and sketch; without, only a
-    /// document that has none either is found, by its bytes.
+    /// The document that a page repeats: one with the same bytes, otherwise the nearest that is a duplicate at the
+    /// second look. Among equally near ones, the first in the corpus is taken. `signature` is the fingerprint and
+    /// sketch of the page. A page without them is found only by its bytes, among documents without a fingerprint.
     pub fn find(&mut self, digest: &[u8; DIGEST], signature: Option<(u64, &Sketch)>) -> Option<CorpusMatch> {
         let Some((fingerprint, sketch)) = signature else { return self.equal_bytes(digest) };
         let (known, mut near) = (self.known, std::mem::take(&mut self.near));
@@ -190,7 +193,8 @@ impl Finder<'_> {
         best.map(|(document, _)| document)
     }
 
-    /// The first document with this fingerprint that is a duplicate, and its place.
+    /// The document with this fingerprint that the page repeats, and its place: one with the same bytes, otherwise the
+    /// first that is a duplicate.
     fn look(
         &self,
         fingerprint: u64,

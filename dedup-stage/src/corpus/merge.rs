@@ -1,4 +1,4 @@
-//! Many sorted signature files into one.
+//! Merges many sorted signature files into one.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -10,11 +10,11 @@ use super::record::Row;
 use super::writer::{Output, Shape, SignatureWriter};
 use crate::signature::RECIPE;
 
-/// Writes the rows of all inputs to `out`, in the order of a signature file; returns the length written. The inputs of
-/// one `group` are parts of one sequence of splits; groups follow one another, so documents of an earlier group come
-/// earlier in the input. `done` is told the number of rows that were written since it was told last.
+/// Writes the rows of all inputs to `out`, in the order of a signature file. Returns `out` and the length written. Each
+/// input has the number of its group. The inputs of one group are parts of the same sequence of splits. The documents
+/// of an earlier group come earlier in the input. `done` gets the number of rows that were written since its last call.
 pub fn merge<O: Output>(inputs: &[(usize, Signatures)], out: O, done: &dyn Fn(u64)) -> Result<(O, u64), Error> {
-    /// Rows between two words to `done`.
+    /// Number of rows between two calls of `done`.
     const SAID: u64 = 1 << 14;
     let groups = inputs.iter().map(|(group, _)| group + 1).max().unwrap_or(0);
     let mut splits = vec![0; groups];

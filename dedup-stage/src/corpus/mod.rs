@@ -1,9 +1,9 @@
 //! Corpora: the signatures of very many documents, as files that batch jobs and crawls read.
 //!
-//! [`build`] reads documents ([`input`]) on all cores, signs them and writes a signature file ([`SignatureWriter`]), which
-//! [`Signatures`] maps. [`Known`] answers whether a page stands in such a file; [`join`] finds all near-duplicates within
-//! one file or between two; [`cluster`] groups them and chooses which to keep. No step holds more in memory than it was
-//! allowed, and each says what it could not read.
+//! [`build`] reads documents ([`input`]) on all cores, signs them and writes a signature file ([`SignatureWriter`]),
+//! which [`Signatures`] maps. [`Known`] answers whether a page stands in such a file; [`join`] finds all
+//! near-duplicates within one file or between two; [`cluster`] groups them and chooses which to keep. No step holds
+//! more in memory than it was allowed, and each says what it could not read.
 
 pub mod build;
 pub mod cluster;

@@ -1,4 +1,4 @@
-//! Where outputs are written: beside their place until they are whole, and never over an input or a device.
+//! Writes outputs. A file is written beside its place until it is complete. It never replaces an input or a device.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::Error;
 
-/// Writes beside the file that is to be, and gives it its name when it is whole and on disk. `make` returns the length.
+/// Writes a file beside its place, and gives it its name when it is complete and on disk. `make` writes it and returns
+/// its length, which is also the result.
 ///
 /// # Errors
 ///
-/// Where `path` is a device, a pipe or a folder, and where something cannot be written.
+/// If `path` is a device, a pipe or a folder, or something cannot be written.
 pub fn write(path: &Path, make: impl FnOnce(&File) -> Result<u64, Error>) -> Result<u64, Error> {
     let path = &place(path).map_err(Error::io(path))?;
     let part = temporary(path);
@@ -29,11 +30,11 @@ pub fn write(path: &Path, make: impl FnOnce(&File) -> Result<u64, Error>) -> Res
     result
 }
 
-/// The file that an output replaces. A link stays a link: it is the file behind it that is replaced.
+/// The file that an output replaces. If `path` is a symbolic link, this is the file behind it, so that the link stays.
 ///
 /// # Errors
 ///
-/// Where something is there that is no regular file: it could not be put back.
+/// If something is there that is no regular file, because it could not be put back.
 pub fn place(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Ok(file) if file.is_file() => Ok(file),
@@ -49,12 +50,12 @@ pub fn replaced<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -
     inputs.into_iter().find(|input| fs::canonicalize(input).is_ok_and(|input| input == output))
 }
 
-/// Where a file is until it is whole.
+/// The path of a file until it is complete.
 pub fn temporary(path: &Path) -> PathBuf {
     beside(path, ".part")
 }
 
-/// A path with something after its name.
+/// A path with `ending` after its name.
 pub fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(ending);

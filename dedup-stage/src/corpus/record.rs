@@ -1,4 +1,4 @@
-//! A document's row: in memory before it is written, and as a view of a file.
+//! The row of a document: in memory before it is written, and as a view of a file.
 
 use std::cmp::Ordering;
 
@@ -8,41 +8,41 @@ use crate::signature::Sketch;
 /// Marks a document without a date in the `dates` column.
 pub const NO_DATE: i64 = i64::MIN;
 
-/// A row, in memory of its own.
+/// A row that owns its data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// Fingerprint, and the sketch in its stored form; `None` where the document has too little text.
+    /// The fingerprint, and the sketch in its stored form; `None` if the document has too little text.
     pub signature: Option<(u64, [u8; Sketch::BYTES])>,
     /// SHA-256 of the document's bytes.
     pub digest: [u8; DIGEST],
     /// Number of words.
     pub words: u32,
-    /// Where the document stood in the input; see [`super::format::SPLIT_SHIFT`].
+    /// The place of the document in the input; see [`super::format::SPLIT_SHIFT`].
     pub place: u64,
     /// Milliseconds since 1970; [`NO_DATE`] = none.
     pub date: i64,
     /// The document's id, as JSON.
     pub id: Box<str>,
-    /// Its URL; empty where there is none, or where the id is the URL.
+    /// The URL of the document; empty if it has none, or if its id is the URL.
     pub url: Box<str>,
 }
 
 /// A row, borrowed from a [`Record`] or a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row<'a> {
-    /// As [`Record::signature`].
+    /// See [`Record::signature`].
     pub signature: Option<(u64, &'a [u8; Sketch::BYTES])>,
-    /// As [`Record::digest`].
+    /// See [`Record::digest`].
     pub digest: &'a [u8; DIGEST],
-    /// As [`Record::words`].
+    /// See [`Record::words`].
     pub words: u32,
-    /// As [`Record::place`].
+    /// See [`Record::place`].
     pub place: u64,
-    /// As [`Record::date`].
+    /// See [`Record::date`].
     pub date: i64,
-    /// As [`Record::id`].
+    /// See [`Record::id`].
     pub id: &'a str,
-    /// As [`Record::url`].
+    /// See [`Record::url`].
     pub url: &'a str,
 }
 
@@ -60,12 +60,12 @@ impl Row<'_> {
 }
 
 impl Record {
-    /// Bytes of memory that it takes, about.
+    /// Bytes of memory that the record takes, about.
     pub fn weight(&self) -> usize {
         size_of::<Self>() + self.id.len() + self.url.len()
     }
 
-    /// The view of this record.
+    /// This record as a row.
     pub fn row(&self) -> Row<'_> {
         Row {
             signature: self.signature.as_ref().map(|(fingerprint, sketch)| (*fingerprint, sketch)),

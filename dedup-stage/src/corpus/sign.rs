@@ -1,4 +1,4 @@
-//! From a document to its row.
+//! Makes the row of a document.
 
 use ::url::Url;
 
@@ -8,28 +8,28 @@ use crate::page::{Input, Reader};
 /// A document as it came from an input.
 #[derive(Clone, Debug)]
 pub struct Document<'a> {
-    /// Its number in its split.
+    /// The number of the document in its split.
     pub index: u64,
-    /// Its id, as JSON.
+    /// The id of the document, as JSON.
     pub id: Box<str>,
-    /// Its URL; empty where it has none.
+    /// The URL of the document; empty if it has none.
     pub url: &'a str,
-    /// Milliseconds since 1970; [`super::NO_DATE`] = none.
+    /// The date in milliseconds since 1970; [`super::NO_DATE`] = none.
     pub date: i64,
-    /// As in HTTP; `None` where nobody said.
+    /// The content type, as in HTTP; `None` if it is not known.
     pub content_type: Option<&'a str>,
-    /// Its bytes.
+    /// The bytes of the document.
     pub body: &'a [u8],
 }
 
 /// The content type of plain text.
 pub const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Signs documents; keeps only scratch memory.
+/// Signs documents. It remembers no document.
 #[derive(Debug)]
 pub struct Signing {
     reader: Reader,
-    /// The URL of what has none.
+    /// The URL for documents that have none.
     nowhere: Url,
 }
 
@@ -41,7 +41,7 @@ impl Default for Signing {
 }
 
 impl Signing {
-    /// The row of a document; `None` where it is neither text nor HTML.
+    /// The row of a document; `None` if the document is neither text nor HTML.
     pub fn sign(&mut self, document: &Document<'_>) -> Option<Record> {
         let url = Url::parse(document.url).ok();
         let page = self.reader.read(&Input {

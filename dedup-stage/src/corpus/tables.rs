@@ -1,7 +1,7 @@
 //! Signatures as Arrow tables, for programs that keep them beside their documents (cargo feature `arrow`).
 //!
-//! A table of signatures has the columns `id` (integers or strings), `simhash` (u64, null where there is too little
-//! text), `sketch` (64 bytes, null likewise), `sha256` (32 bytes), `words` (u32), and perhaps `url` and `date`.
+//! A table of signatures has the columns `id` (integers or strings), `simhash` (u64, null if there is too little text),
+//! `sketch` (64 bytes, null likewise), `sha256` (32 bytes), `words` (u32), and perhaps `url` and `date`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,9 +24,10 @@ use super::record::{NO_DATE, Record};
 use super::sign::Signing;
 use crate::signature::Sketch;
 
-/// Signs the rows of batches, on some threads; the rows of an earlier batch come earlier. Also what could not be read.
+/// Signs the rows of batches on several threads. Returns the records in the order of the rows, and the rows that could
+/// not be read.
 pub fn sign(batches: &[RecordBatch], fields: &Fields, threads: usize) -> (Vec<Record>, Vec<Bad>) {
-    /// Rows that a thread takes at a time.
+    /// Number of rows that a thread takes at a time.
     const ROWS: usize = 1 << 10;
     let starts =
         batches.iter().scan(0u64, |next, batch| Some(std::mem::replace(next, *next + batch.num_rows() as u64)));
@@ -99,7 +100,7 @@ pub fn to_batch(records: &[Record]) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_new(Arc::new(schema), columns.into_iter().map(|(_, column)| column).collect())
 }
 
-/// The records of tables of signatures, placed one after another. Errors with what is missing in a table.
+/// The records of tables of signatures. Their places are numbered through. An error names what is missing in a table.
 pub fn of_batches(batches: &[RecordBatch]) -> Result<Vec<Record>, String> {
     let mut records = Vec::new();
     for batch in batches {
@@ -145,7 +146,8 @@ fn of_batch(batch: &RecordBatch, records: &mut Vec<Record>) -> Result<(), String
     Ok(())
 }
 
-/// The fingerprints. Where there are no unsigned integers, as in Spark, the same bits are signed ones.
+/// The fingerprints of a table. Programs without unsigned integers, such as Spark, have the same bits as signed
+/// integers.
 fn simhashes(batch: &RecordBatch) -> Result<UInt64Array, String> {
     let column = batch.column_by_name("simhash").ok_or("no column \"simhash\"; see `signatures`")?;
     match column.data_type() {
@@ -155,7 +157,8 @@ fn simhashes(batch: &RecordBatch) -> Result<UInt64Array, String> {
     }
 }
 
-/// Near-duplicates from a table with the columns `a` and `b`, ids of documents. Errors where an id is not among them.
+/// The edges of a table of near-duplicates with the columns `a` and `b`, which are ids of documents. Errors if an id is
+/// not in `signatures`.
 pub fn edges(signatures: &Signatures, batches: &[RecordBatch]) -> Result<Vec<Edge>, String> {
     let mut rows: HashMap<&str, u64> = HashMap::new();
     for row in 0..signatures.rows() {
@@ -186,7 +189,7 @@ fn ids(batch: &RecordBatch, name: &str) -> Result<Vec<Box<str>>, String> {
     Ok((0..texts.len()).map(|i| json(texts.value(i))).collect())
 }
 
-/// Ids as a column: of integers where all are, else of strings, which lose the quotes of their JSON.
+/// Ids as a column. If all ids are integers, it has integers, otherwise strings without the quotes of JSON.
 pub fn id_column(ids: &[&str]) -> ArrayRef {
     if let Ok(integers) = ids.iter().map(|id| id.parse()).collect::<Result<Vec<i64>, _>>() {
         return Arc::new(Int64Array::from(integers));

@@ -1,4 +1,4 @@
-//! Writing a signature file, row by row, all columns at once: their places are known before the first row.
+//! Writes a signature file row by row. All columns are written at once: their places are known before the first row.
 
 use std::fs::File;
 use std::io;
@@ -11,16 +11,16 @@ use super::format::{Columns, HEAD, Section, SignatureHeader};
 use super::record::{NO_DATE, Row};
 use crate::signature::Sketch;
 
-/// How large a file will be.
+/// The numbers that decide how large a signature file is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Documents.
+    /// Number of documents.
     pub rows: u64,
-    /// Documents with a fingerprint.
+    /// Number of documents with a fingerprint.
     pub judged: u64,
-    /// Input files.
+    /// Number of splits.
     pub splits: u64,
-    /// Documents whose id is no integer.
+    /// Number of documents whose id is no integer.
     pub text_ids: u64,
     /// Bytes of all ids.
     pub ids: u64,
@@ -41,7 +41,7 @@ impl Shape {
         self.dates |= row.date != NO_DATE;
     }
 
-    /// The shape of two files merged.
+    /// The shape of the file that two files are merged into.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -79,9 +79,9 @@ impl Shape {
     }
 }
 
-/// What a signature file is written to.
+/// A target that a signature file can be written to.
 pub trait Output {
-    /// Writes bytes at a place.
+    /// Writes bytes, the first one at the place `at`.
     fn put(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
 }
 
@@ -100,7 +100,7 @@ impl Output for MmapMut {
     }
 }
 
-/// Writes one file. Rows come in the order of [`Row::order`].
+/// Writes one file. The rows must come in the order of [`Row::order`].
 pub struct SignatureWriter<O> {
     out: O,
     header: SignatureHeader,
@@ -109,7 +109,7 @@ pub struct SignatureWriter<O> {
     written: Shape,
 }
 
-/// A column under way.
+/// A column that is being written.
 struct Column {
     start: u64,
     length: u64,
@@ -119,7 +119,7 @@ struct Column {
 }
 
 impl<O: Output> SignatureWriter<O> {
-    /// Begins a file for so many rows.
+    /// Begins a file with the rows that `shape` counts.
     pub fn new(out: O, recipe: &str, shape: Shape) -> Self {
         let mut end = HEAD as u64;
         let columns = shape.lengths().map(|length| {
@@ -161,7 +161,8 @@ impl<O: Output> SignatureWriter<O> {
         Ok(())
     }
 
-    /// Ends the file; returns its length and what it was written to. Errors where the rows were not those announced.
+    /// Ends the file. Returns the target and the length of the file. Errors if the rows were not those that were
+    /// announced.
     pub fn finish(mut self) -> Result<(O, u64), Error> {
         if self.written != (Shape { dates: self.written.dates, ..self.shape }) {
             return Err(Error::Damaged(format!("{:?} were announced, {:?} came", self.shape, self.written)));
@@ -185,7 +186,7 @@ impl<O: Output> SignatureWriter<O> {
 }
 
 impl Column {
-    /// Bytes gathered before they are written.
+    /// Bytes of a column that are gathered before they are written.
     const BUFFER: usize = 1 << 18;
 
     fn push(&mut self, out: &mut impl Output, bytes: &[u8]) -> io::Result<()> {

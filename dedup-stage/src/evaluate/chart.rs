@@ -14,21 +14,21 @@ pub struct Chart {
     lines: usize,
 }
 
-/// What a panel shows: names of both axes, and the range of the horizontal one; the vertical one goes from 0 to 1.
+/// A panel: the names of both axes, and the range of the horizontal axis. The vertical axis goes from 0 to 1.
 #[derive(Clone, Copy)]
 pub struct Panel {
-    /// Its place from the left.
+    /// The place of the panel, from the left.
     pub place: usize,
-    /// Horizontal.
+    /// The name of the horizontal axis.
     pub x: &'static str,
-    /// Vertical.
+    /// The name of the vertical axis.
     pub y: &'static str,
-    /// Of x.
+    /// The range of the horizontal axis.
     pub range: (f64, f64),
 }
 
 impl Chart {
-    /// A chart with these panels and so many lines in the legend.
+    /// A chart with these panels, and with room for this many lines in the legend.
     pub fn new(panels: &[Panel], lines: usize) -> Self {
         let (width, height) = (panels.len() as f64 * WIDTH, HEIGHT + LEGEND * lines as f64 + 20.0);
         let mut chart = Self {
@@ -59,7 +59,7 @@ impl Chart {
         self.element(&format!("<text x=\"{left:.1}\" y=\"{:.1}\">{}</text>", top - 10.0, panel.y));
     }
 
-    /// A line of text below, in the next colour, which is that of the lines that follow.
+    /// Adds a line of text to the legend, in the next colour. Later lines in the panels have the same colour.
     pub fn legend(&mut self, text: &str) {
         let y = HEIGHT + LEGEND * self.lines as f64 + 12.0;
         self.lines += 1;
@@ -67,7 +67,7 @@ impl Chart {
         self.element(&format!("<text x=\"{MARGIN}\" y=\"{y:.1}\" fill=\"{colour}\">{text}</text>"));
     }
 
-    /// A line through points.
+    /// Draws a line through points.
     pub fn line(&mut self, panel: &Panel, points: &[(f64, f64)], dashed: bool) {
         let mut path = String::new();
         for (x, y) in points.iter().map(|(x, y)| panel.at(*x, *y)) {
@@ -77,13 +77,13 @@ impl Chart {
         self.element(&format!("<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\"{dash}/>", path.trim_end()));
     }
 
-    /// A word at a point.
+    /// Writes a word at a point.
     pub fn mark(&mut self, panel: &Panel, (x, y): (f64, f64), word: &str) {
         let ((x, y), colour) = (panel.at(x, y), self.colour());
         self.element(&format!("<text x=\"{x:.1}\" y=\"{:.1}\" fill=\"{colour}\">{word}</text>", y - 3.0));
     }
 
-    /// The document.
+    /// The SVG document.
     pub fn finish(mut self) -> String {
         self.svg.push_str("</svg>\n");
         self.svg

@@ -1,6 +1,7 @@
-//! The experiment of the multi-fingerprint paper, on any folder of prose: texts of 4 KB, queries with randomly edited
-//! copies, simhashes of 32 bits with sums of inverse document frequencies as weights, after stop words and stemming; by
-//! shingle size, and by number of random lexicons.
+//! The experiment of the multi-fingerprint paper, on any folder of prose. Texts have 4 KB. Queries are texts, and have
+//! randomly edited copies. Fingerprints are simhashes of 32 bits, after stop words are removed and words are stemmed.
+//! The weight of a shingle is the sum of the inverse document frequencies of its words. The results are by shingle
+//! size, and by number of random lexicons.
 
 use std::collections::HashMap;
 
@@ -12,21 +13,21 @@ use crate::signature::prose::Prose;
 use crate::signature::shingles::shingles;
 use crate::signature::simhash::{Counter, Votes};
 
-/// What is done to words first.
+/// How words are prepared.
 const WORDS: Prose = Prose { stop: true, stem: true, digits: false };
-/// Bytes of a text.
+/// The most bytes of a text.
 const TEXT: usize = 4096;
-/// Edited copies of a query.
+/// Number of edited copies of a query.
 pub const COPIES: usize = 120;
-/// A copy has at most this share of its words edited.
+/// The largest share of the words of a copy that is edited.
 const EDITED: f64 = 0.2;
 
-/// A row of the result: F-measure at its best distance.
+/// A row of the result: the measures at the distance with the best F-measure.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// Words of a shingle.
+    /// Number of words of a shingle.
     pub shingle: usize,
-    /// Random lexicons.
+    /// Number of random lexicons.
     pub lexicons: u64,
     /// The distance with the best F-measure.
     pub distance: u32,
@@ -34,7 +35,7 @@ pub struct Row {
     pub precision: f64,
     /// Share of the copies found.
     pub recall: f64,
-    /// Harmonic mean of both.
+    /// Harmonic mean of precision and recall.
     pub f: f64,
 }
 
@@ -67,7 +68,7 @@ impl Collection {
         self.texts.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
@@ -88,7 +89,8 @@ impl Collection {
         plans.map(|(shingle, lexicons)| self.row(shingle, lexicons, queries, &copies)).collect()
     }
 
-    /// A copy with this share of its words deleted, replaced, or followed by a new one; new words are drawn from all texts.
+    /// A copy of a text. This share of its words is deleted, replaced, or followed by a new word. New words are drawn
+    /// from all texts.
     fn edited(&self, original: &[WordHash], share: f64, random: &mut u64) -> Vec<WordHash> {
         let mut draw = |below: usize| {
             *random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -147,7 +149,7 @@ impl Collection {
         best
     }
 
-    /// 32 bits; lexicon 0 is the whole, others leave a random third of the words out.
+    /// The simhash of 32 bits. Lexicon 0 has all words. Each other lexicon leaves out a random third of the words.
     fn simhash(&self, words: &[WordHash], shingle: usize, lexicon: u64) -> u32 {
         let words: Vec<WordHash> =
             words.iter().copied().filter(|word| lexicon == 0 || !is_drawn(*word, lexicon, 3)).collect();

@@ -7,18 +7,19 @@ use super::pairs::Pair;
 use super::tally::{Tally, best_of};
 use crate::signature::scheme::Scheme;
 
-/// A scheme on each fold at the threshold that is best on all others, summed over the folds.
+/// The result of a scheme: each fold is measured at the threshold that is best on all other folds. The counts are
+/// summed over the folds.
 ///
-/// A cluster lies in one fold. A pair of two clusters counts where both lie in one fold, and then for all pairs of two
-/// clusters: with its weight times the number of folds.
+/// A cluster lies in one fold. A pair of two clusters counts only if both lie in the same fold. Then it stands for all
+/// pairs of two clusters: it counts with its weight times the number of folds.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeldOut {
-    /// Name of the scheme.
+    /// The name of the scheme.
     pub scheme: String,
-    /// Bytes that it keeps of a page; absent: more of a longer page.
+    /// Bytes that the scheme keeps of a page; absent if it keeps more of a longer page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
-    /// The threshold of each fold, which the others chose.
+    /// The threshold of each fold, which was chosen on the other folds.
     pub held_out_thresholds: Vec<f64>,
     /// See [`Tally::precision`].
     pub precision: f64,
@@ -72,7 +73,7 @@ pub(super) fn held_out(scheme: Scheme, pairs: &[Pair], scores: &[f64], folds: u3
     })
 }
 
-/// The fold of a pair, and its weight there.
+/// The fold of a pair, and its weight there; `None` if the pair does not count.
 fn place(pair: &Pair, folds: u32) -> Option<(usize, f64)> {
     let fold = |cluster: &str| (xxh3_64(cluster.as_bytes()) % u64::from(folds)) as usize;
     let own = fold(&pair.cluster);

@@ -1,5 +1,5 @@
-//! Features by weights: how sensitive simhash is to the choice of either (the question of Manku, Jain, Das Sarma, WWW 2007,
-//! section 6.E).
+//! A table of features and weights. It shows how sensitive simhash is to the choice of either (the question of Manku,
+//! Jain, Das Sarma, WWW 2007, section 6.E).
 
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use crate::signature::scheme::{Scheme, Weight, Weighted};
 
 const COLUMNS: [Weight; 5] = [Weight::One, Weight::Count, Weight::Log, Weight::Root, Weight::Idf];
 
-/// A table of the best F1 and its distance, features (with bits and options) down, weights across; empty where fewer
-/// than two simhashes were measured.
+/// A table of the best F1 and its distance, with features (and bits and options) down and weights across. It is empty
+/// if fewer than two simhashes were measured.
 pub fn matrix(reports: &[Evaluation]) -> String {
     let mut rows: Vec<(Weighted, [String; COLUMNS.len()])> = Vec::new();
     let mut cells = 0;

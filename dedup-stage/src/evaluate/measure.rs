@@ -23,14 +23,14 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// A scheme at a threshold, on all pairs or a stratum of them.
+/// The measures of a scheme at a threshold, on all pairs or a stratum of them.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measure {
-    /// Name of the scheme.
+    /// The name of the scheme.
     pub scheme: String,
-    /// The threshold: a distance at most, or a likeness at least.
+    /// The threshold: the largest distance, or the least likeness, of near-duplicates.
     pub threshold: f64,
-    /// Part of the pairs; absent: all.
+    /// The part of the pairs that was measured; absent if all were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stratum: Option<String>,
     /// See [`Tally::precision`].
@@ -42,7 +42,7 @@ pub struct Measure {
     /// The counts.
     #[serde(flatten)]
     pub tally: Tally,
-    /// Bootstrap interval of F1.
+    /// The bootstrap interval of F1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub f1_interval: Option<Interval>,
 }
@@ -52,28 +52,28 @@ pub struct Measure {
 pub struct Evaluation {
     /// The scheme.
     pub scheme: Scheme,
-    /// At each threshold, on all pairs.
+    /// The measures at each threshold, on all pairs.
     pub measures: Vec<Measure>,
-    /// The one of `measures` with the best F1.
+    /// The place in `measures` of the one with the best F1.
     pub best: usize,
-    /// At the best threshold, on each stratum.
+    /// The measures at the best threshold, on each stratum.
     pub strata: Vec<Measure>,
-    /// At the threshold that is best on one half of the clusters: on that half, and on the other.
+    /// The measures at the threshold that is best on one half of the clusters: on that half, and on the other.
     pub halves: [Measure; 2],
-    /// Cross-validated; `None` where nobody asked for it.
+    /// The result of the cross-validation; `None` if there was none.
     pub held_out: Option<HeldOut>,
 }
 
-/// What to find out besides the measures themselves.
+/// The work that is done besides the measures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Effort {
-    /// Bootstrap samples for the intervals of F1; 0: no intervals.
+    /// Number of bootstrap samples for the intervals of F1; 0 = no intervals.
     pub resamples: u32,
-    /// Folds of the cross-validation; below 2: none.
+    /// Number of folds of the cross-validation; below 2 = none.
     pub folds: u32,
 }
 
-/// Measures schemes on pairs, each on a thread. `tick` is called after each scheme.
+/// Measures schemes on pairs, on all cores. Each scheme runs on one thread. `tick` is called after each scheme.
 pub fn evaluate(
     pairs: &Pairs,
     schemes: &[Scheme],
@@ -105,7 +105,7 @@ pub fn evaluate(
     reports
 }
 
-/// Which half of the clusters a pair belongs to.
+/// The half of the clusters that a pair belongs to, 0 or 1.
 fn half(pair: &Pair) -> u64 {
     xxh3_64(pair.cluster.as_bytes()) & 1
 }
@@ -162,14 +162,15 @@ fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], effort: Effort) -> Eva
     Evaluation { scheme, measures, best, strata, halves, held_out: held_out(scheme, pairs, scores, effort.folds) }
 }
 
-/// Numbers in names sort as numbers.
+/// The key by which names sort: numbers in names sort as numbers.
 fn natural(name: &str) -> (String, u64) {
     let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
     let number: String = name[digits..].chars().take_while(char::is_ascii_digit).collect();
     (name[..digits].to_owned(), number.parse().unwrap_or(0))
 }
 
-/// Draws clusters with replacement (Efron 1979).
+/// The bootstrap interval of F1. Clusters are drawn with replacement (Efron 1979). `None` without resamples or without
+/// pairs.
 fn bootstrap(scheme: Scheme, threshold: f64, pairs: &[Pair], scores: &[f64], resamples: u32) -> Option<Interval> {
     if resamples == 0 || pairs.is_empty() {
         return None;

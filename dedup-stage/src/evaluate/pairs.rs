@@ -21,11 +21,11 @@ struct Line {
     url_a: Option<String>,
     url_b: Option<String>,
     label: Label,
-    /// How many pairs of the population this one stands for.
+    /// The number of pairs of the population that this one represents.
     weight: Option<f64>,
-    /// Pairs of one cluster are drawn together for the intervals, and lie in one half.
+    /// Pairs of one cluster are drawn together for the intervals, and lie in one half and one fold.
     cluster: Option<serde_json::Value>,
-    /// The cluster of the second document, where it is another one.
+    /// The cluster of the second document, if it is another one.
     cluster_b: Option<serde_json::Value>,
 }
 
@@ -50,17 +50,17 @@ impl Label {
 /// Two documents and whether they are near-duplicates.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// The places of the documents in [`Pairs::documents`].
+    /// The places of the two documents in [`Pairs::documents`].
     pub documents: [usize; 2],
     /// Whether they are near-duplicates.
     pub near: bool,
-    /// How many pairs of the population this one stands for.
+    /// The number of pairs of the population that this one represents.
     pub weight: f64,
     /// Pairs with the same value depend on one another.
     pub cluster: String,
-    /// The cluster of the second document, where it may be another one.
+    /// The cluster of the second document, if it may be another one.
     pub other_cluster: Option<String>,
-    /// What the strata go by: `site=same`, `language=en`, …
+    /// The strata of the pair: `site=same`, `language=en`, …
     pub strata: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ pub struct Pairs {
     pub documents: Vec<Document>,
     /// The pairs.
     pub pairs: Vec<Pair>,
-    /// Labels between 0 and 1.
+    /// Number of labels between 0 and 1.
     pub fractional: usize,
 }
 
@@ -79,9 +79,9 @@ pub struct Pairs {
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct PairError {
-    /// Its number, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason why it is no pair.
     pub reason: String,
 }
 
@@ -139,7 +139,7 @@ fn strata(a: &Document, b: &Document, urls: Option<(&str, &str)>) -> Vec<String>
     strata
 }
 
-/// The documents met so far.
+/// The distinct documents that were read so far.
 #[derive(Default)]
 struct Shelf {
     reader: Reader,

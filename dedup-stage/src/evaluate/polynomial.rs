@@ -6,42 +6,42 @@ use serde::Serialize;
 use super::chart::{Chart, Panel};
 use crate::signature::features::{Features, filter};
 
-/// A choice of parameters and what it does.
+/// A choice of parameters, and its effects.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Choice {
-    /// k: minima of a feature.
+    /// k: the number of minima of a feature.
     pub each: usize,
-    /// s: features of a document.
+    /// s: the number of features of a document.
     pub groups: usize,
-    /// Equal features by which two documents are near-duplicates.
+    /// The number of equal features that makes two documents near-duplicates.
     pub equal: usize,
-    /// Minima to compute for a document.
+    /// Number of minima to compute for a document.
     pub minima: usize,
-    /// Bytes to keep of a document, eight a feature.
+    /// Bytes to keep of a document: eight for each feature.
     pub bytes: usize,
-    /// Values of a document to sort by, one for each choice of `equal` features.
+    /// Number of values of a document to sort by: one for each choice of `equal` features.
     pub super_features: usize,
-    /// Probability that documents of the resemblance to be kept apart are accepted.
+    /// The probability that documents of the resemblance to be kept apart are accepted.
     pub false_positive: f64,
-    /// Probability that documents of the resemblance to be found are missed.
+    /// The probability that documents of the resemblance to be found are missed.
     pub false_negative: f64,
-    /// Resemblances that are accepted with probability 0.01, 0.5 and 0.99.
+    /// The resemblances that are accepted with probability 0.01, 0.5 and 0.99.
     pub quantiles: [f64; 3],
 }
 
-/// What the filter shall do.
+/// The requirements for a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Wish {
-    /// Documents with at most this resemblance shall be kept apart …
+    /// Documents with at most this resemblance must be kept apart …
     pub reject: f64,
-    /// … those with at least this one found …
+    /// … and those with at least this one must be found …
     pub accept: f64,
     /// … with at most this probability of a mistake.
     pub error: f64,
 }
 
 impl Choice {
-    /// What these parameters do for a wish.
+    /// The effects of these parameters, measured for a wish.
     pub fn new(each: usize, groups: usize, equal: usize, wish: &Wish) -> Self {
         Self {
             each,
@@ -56,12 +56,12 @@ impl Choice {
         }
     }
 
-    /// The paper's: two of six features of fourteen minima.
+    /// The choice of the paper: two of six features of fourteen minima.
     pub fn of_the_paper(wish: &Wish) -> Self {
         Self::new(Features::EACH, Features::GROUPS, Features::EQUAL, wish)
     }
 
-    /// Whether it does what is wished.
+    /// Whether the choice meets the wish.
     pub fn grants(&self, wish: &Wish) -> bool {
         self.false_positive <= wish.error && self.false_negative <= wish.error
     }
@@ -72,7 +72,7 @@ impl Choice {
     }
 }
 
-/// Where the filter, which grows with the resemblance, reaches a share: by halving.
+/// The resemblance at which the filter reaches a share. The filter grows with the resemblance, so halving finds it.
 fn quantile(each: usize, groups: usize, equal: usize, share: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..40 {
@@ -82,8 +82,8 @@ fn quantile(each: usize, groups: usize, equal: usize, share: f64) -> f64 {
     high
 }
 
-/// The choices that grant a wish, those that keep the fewest bytes first, then those that sort the fewest values, then
-/// those with the fewest minima; at most one for each number of features and of equal ones.
+/// The choices that meet a wish. Those that keep the fewest bytes come first, then those that sort the fewest values,
+/// then those with the fewest minima. There is at most one for each number of features and number of equal ones.
 pub fn choices(wish: &Wish) -> Vec<Choice> {
     let mut found = Vec::new();
     for groups in 1..=24 {

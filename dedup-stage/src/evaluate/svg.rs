@@ -1,5 +1,5 @@
-//! A picture of reports: precision and recall against the distance (figure 1 of Manku, Jain, Das Sarma, WWW 2007), against
-//! each other, and F1 against the threshold (figures 2 to 5 of the multi-fingerprint paper).
+//! A picture of reports: precision and recall against the distance (figure 1 of Manku, Jain, Das Sarma, WWW 2007),
+//! against each other, and F1 against the threshold (figures 2 to 5 of the multi-fingerprint paper).
 
 use super::chart::{Chart, Panel};
 use super::measure::{Evaluation, Measure};

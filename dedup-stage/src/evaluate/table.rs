@@ -8,8 +8,9 @@ use super::measure::{Evaluation, Measure};
 use crate::signature::DISTANCE;
 use crate::signature::scheme::Scheme;
 
-/// A line for each scheme at its best threshold, and for each of the distances; strata and cross-validation below. The last two columns have
-/// F1 at the threshold that is best on one half of the clusters, on that half and on the other.
+/// A table with a line for each scheme at its best threshold, and for distances from 3 to 10. Strata and
+/// cross-validation follow below. The last two columns have F1 at the threshold that is best on one half of the
+/// clusters: on that half and on the other.
 pub fn table(reports: &[Evaluation], strata: bool) -> String {
     let mut text = format!(
         "{:28} {:>9} {:>9} {:>9} {:>9}  {:13}  {}\n",

@@ -1,10 +1,10 @@
-//! The harness on pairs whose measures are known.
+//! Tests the harness on pairs whose measures are known.
 
 use super::*;
 use crate::signature::lexicon::Lexicon;
 use crate::signature::scheme::Scheme;
 
-/// Texts of distinct words: `shared` of 300 in common, so that the exact resemblance is known.
+/// Two texts of 300 distinct words with `shared` words in common, so that the exact resemblance is known.
 fn line(i: usize, shared: usize, label: u32, more: &str) -> String {
     let words = |own: &str| -> String {
         let word = |j: usize| if j < shared { format!("w{i}x{j}") } else { format!("{own}{i}x{j}") };
@@ -75,7 +75,8 @@ fn tables_and_pictures_show_every_scheme() {
 
 #[test]
 fn thresholds_are_tried_on_folds_that_did_not_choose_them() {
-    // In the clusters with even numbers, near-duplicates have a resemblance of 0.92, in the others of 0.62; all others 0.34.
+    // In the clusters with even numbers, near-duplicates have a resemblance of 0.92, in the other clusters 0.62. All
+    // other pairs have 0.34.
     let shared = |i: usize| if i.is_multiple_of(2) { 290 } else { 230 };
     let lines: String = (0..40)
         .map(|i: usize| {
@@ -86,7 +87,8 @@ fn thresholds_are_tried_on_folds_that_did_not_choose_them() {
     let held_out = report.held_out.as_ref().unwrap();
     assert_eq!((held_out.f1, held_out.held_out_thresholds.len(), held_out.bytes), (1.0, 3, None));
     assert_eq!((held_out.tally.true_positives, held_out.tally.true_negatives), (40.0, 40.0), "each pair once");
-    // All near-duplicates of low resemblance lie in one cluster, so in one fold: the others choose too high a threshold.
+    // All near-duplicates of low resemblance lie in one cluster, so in one fold. The other folds choose too high a
+    // threshold for it.
     let lines: String = (0..40)
         .map(|i: usize| {
             let cluster = if i.is_multiple_of(2) { i + 100 } else { 1 };
@@ -104,7 +106,7 @@ fn a_pair_of_two_clusters_counts_where_both_lie_in_one_fold() {
     let lines: String =
         (0..300).map(|i| line(i, 0, 0, &format!(",\"cluster\":{i},\"cluster_b\":{}", 1000 + i))).collect();
     let held_out = measured(&lines, &["resemblance5"]).remove(0).held_out.unwrap();
-    // A third of them, each for three.
+    // A third of the pairs counts, each for three.
     let counted = held_out.tally.true_negatives;
     assert!(counted % 3.0 == 0.0 && (200.0..400.0).contains(&counted), "{counted}");
     let table = table(&measured(&lines, &["resemblance5", "words-and-runs"]), false);

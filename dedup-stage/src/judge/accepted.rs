@@ -1,8 +1,7 @@
 //! The accepted pages by fingerprint: their sketches, for the second look.
 //!
-//! The store holds all of them. The fingerprints of pages crowd, so the second look is asked for often, and mostly finds
-//! nothing. So a part of each sketch is also in memory ([`Glances`]), and so are the pages that were accepted or looked at
-//! last.
+//! The store has all sketches. The fingerprints of pages crowd, so the second look is needed often, and mostly finds no
+//! duplicate. So memory has a part of each sketch ([`Glances`]), and the pages that were accepted or looked at last.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -123,7 +122,7 @@ impl Accepted {
         }
     }
 
-    /// Keeps those fingerprints whose pages may have the text of `sketch`. Answered from memory.
+    /// Keeps those fingerprints whose pages may have the text of `sketch`. This needs no read of the store.
     pub(super) fn retain_alike<T>(&self, near: &mut Vec<(u64, T)>, sketch: &Sketch) {
         self.glances.retain(near, sketch);
     }
@@ -142,7 +141,7 @@ impl Accepted {
         self.others(fingerprint, session, visit)
     }
 
-    /// Visits all pages with a fingerprint but the earliest.
+    /// Visits all pages with a fingerprint except the earliest.
     fn others(
         &self,
         fingerprint: u64,

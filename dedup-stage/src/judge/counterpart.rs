@@ -30,7 +30,8 @@ pub(crate) struct Comparison {
     twin: PageId,
     /// The links and media of the twin; `None` if they are not known.
     known: Option<Known>,
-    /// Turns links of the page into links of the twin. `None` before the twin's URL was asked for, or if nobody knows it.
+    /// Turns links of the page into links of the twin. `None` before the twin's URL was looked up, or if nobody knows
+    /// it.
     mapping: Option<Mapping>,
     keys: Arc<Keys>,
 }
@@ -57,7 +58,7 @@ impl Members {
         self.sorted.binary_search(&member).is_ok()
     }
 
-    /// Whether it has a member from `first` to `last`.
+    /// Whether the sample has a member from `first` to `last`.
     fn has_between(&self, first: u32, last: u32) -> bool {
         let at = self.sorted.partition_point(|member| *member < first);
         self.sorted.get(at).is_some_and(|member| *member <= last)
@@ -151,8 +152,8 @@ impl Comparison {
         Ok(any(self))
     }
 
-    /// Whether the twin lacks more than half of the page's media of its own site, or of its media of other sites. A medium
-    /// of another site is also one that the twin has as its own, if the twin is of that site.
+    /// Whether the twin lacks more than half of the page's media of its own site, or of its media of other sites. A
+    /// medium of another site is also one that the twin has as its own, if the twin is of that site.
     fn has_other_media(&self, case: &Case<'_>) -> bool {
         let Some(known) = &self.known else { return false };
         let lacks = |kind: MediumKind| {
@@ -160,7 +161,7 @@ impl Comparison {
             for medium in media_of(case).filter(|medium| MediumKind::of(*medium) == kind) {
                 let found = match kind {
                     MediumKind::Away => known.media.contains(medium),
-                    // The twin has it as its own, or shows it from the site of the page.
+                    // The twin has it as a medium of its own, or shows it from the site of the page.
                     MediumKind::Own => known.media.has_between(medium, medium | MediumKind::BITS),
                     MediumKind::AwayThere => known.media.contains(medium & !MediumKind::BITS),
                 };

@@ -1,45 +1,47 @@
-//! The fingerprints of all accepted pages, which other threads than the judge's may ask, too.
+//! The fingerprints of all accepted pages. Page workers may search among them, too.
 //!
-//! Finding the fingerprints near that of a page is the most expensive step of a judgement in a large crawl. It needs nothing
-//! of the page but its fingerprint, so a page worker can do it [ahead](Ahead) of the page's turn. Until then the judge
-//! accepts other pages. It knows how many fingerprints the worker has asked, and compares the page with those that came
-//! after them. So the result is that of a search at the page's turn, whatever the threads did in between.
+//! To find the fingerprints near that of a page is the most expensive step of a judgement in a large crawl. The step
+//! needs only the fingerprint of the page, so a page worker can do it [ahead](Ahead) of the page's turn. Until the turn
+//! comes, the judge accepts other pages. It knows among how many fingerprints the worker has searched, and compares the
+//! page with those that came later. So the result is that of a search at the page's turn, whatever the threads did in
+//! between.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use crate::hamming::Index;
 
-/// The index, which the judge extends and page workers ask.
+/// The index of fingerprints. The judge adds to it, and page workers search in it.
 #[derive(Clone, Debug)]
 pub struct Searcher(Arc<RwLock<Index>>);
 
-/// What a page worker has found for a page whose turn has not come.
+/// The result of a search that a page worker has made before the page's turn.
 #[derive(Clone, Debug, Default)]
 pub struct Ahead {
-    /// How many fingerprints it has asked: the first so many in the order in which they were accepted.
+    /// The number of fingerprints among which the worker has searched: the first ones in the order in which they were
+    /// accepted.
     asked: usize,
-    /// Those within the distance, with their distances; in no order.
+    /// The fingerprints within the distance, with their distances, in no order.
     near: Vec<(u64, u32)>,
 }
 
-/// The fingerprints, on the side of the judge.
+/// The fingerprints of all accepted pages, as the judge has them.
 #[derive(Debug)]
 pub(super) struct Fingerprints {
     distance: u32,
     searcher: Searcher,
-    /// How many fingerprints the index has. Only the judge inserts, so this is true without the lock.
+    /// The number of fingerprints in the index. Only the judge inserts, so it knows this number without the lock.
     indexed: usize,
     /// The newest fingerprints, in the order in which they were accepted. The last of them may not be in the index yet.
     newest: VecDeque<u64>,
-    /// How many came before the first of `newest`.
+    /// The number of fingerprints that were accepted before the first of `newest`.
     before: usize,
 }
 
 impl Searcher {
-    /// With fewer page workers than this, the judge searches itself. It has the time, and it does not search for pages whose
-    /// bytes are those of an earlier page. (`tests/peers/crawl/bench.py growth --pages 300000`, twice each, with two workers
-    /// that search: 7 % more CPU a page in the last three tenths.)
+    /// With fewer page workers than this, the judge searches itself. It has the time, and it does not search for pages
+    /// whose bytes are those of an earlier page. (`tests/peers/crawl/bench.py growth --pages 300000`, twice each, with
+    /// two workers that search: 7 % more CPU a page in the last three tenths.)
     const WORKERS: usize = 4;
 
     /// Finds the fingerprints near this one.
@@ -56,20 +58,20 @@ impl Searcher {
 }
 
 impl Fingerprints {
-    /// So many of the newest fingerprints are kept at least. A page that waited for its turn while more were accepted is
-    /// searched for again.
+    /// At most this many of the newest fingerprints are kept after an insertion into the index. If more were accepted
+    /// while a page waited for its turn, the search for this page is made again.
     const KEPT: usize = 1 << 12;
-    /// So many fingerprints may wait while page workers read the index. Then the judge waits for the workers.
+    /// If this many fingerprints wait because page workers read the index, the judge waits for the workers.
     const WAITING: usize = 256;
 
-    /// Those of `index`.
+    /// Begins with the fingerprints of `index`.
     pub(super) fn new(index: Index) -> Self {
         let (distance, indexed) = (index.distance(), index.len());
         let searcher = Searcher(Arc::new(RwLock::new(index)));
         Self { distance, searcher, indexed, newest: VecDeque::new(), before: indexed }
     }
 
-    /// What so many page workers ask; `None` if the judge should search itself.
+    /// A searcher for this many page workers. `None` if they are so few that the judge should search itself.
     pub(super) fn searcher(&self, workers: usize) -> Option<Searcher> {
         (workers >= Searcher::WORKERS).then(|| self.searcher.clone())
     }
@@ -79,8 +81,8 @@ impl Fingerprints {
         self.before + self.newest.len()
     }
 
-    /// Appends every fingerprint near `fingerprint`, with its distance, to `near`; in no order. `ahead` is what a page
-    /// worker has found for this fingerprint, if one has searched.
+    /// Appends every fingerprint near `fingerprint`, with its distance, to `near`, in no order. `ahead` is the result
+    /// of a page worker for this fingerprint, if one has searched.
     pub(super) fn near(&self, fingerprint: u64, ahead: Option<&Ahead>, near: &mut Vec<(u64, u32)>) {
         let asked = match ahead.filter(|ahead| ahead.asked >= self.before) {
             Some(ahead) => {
@@ -100,7 +102,7 @@ impl Fingerprints {
         }
     }
 
-    /// Adds a fingerprint; false if it was there already.
+    /// Adds a fingerprint. False if it was there already.
     pub(super) fn insert(&mut self, fingerprint: u64) -> bool {
         let waits = self.newest.range(self.indexed - self.before..).any(|other| *other == fingerprint);
         let is_new = !waits && !self.searcher.read().contains(fingerprint);
@@ -116,7 +118,7 @@ impl Fingerprints {
         let waiting = self.len() - self.indexed;
         let index = match self.searcher.0.try_write() {
             Ok(index) => Some(index),
-            // Page workers read it.
+            // Page workers are reading the index.
             Err(_) if waiting < Self::WAITING => None,
             Err(_) => Some(self.searcher.0.write().unwrap_or_else(PoisonError::into_inner)),
         };
@@ -143,14 +145,15 @@ mod tests {
         near
     }
 
-    /// What a search at the page's turn finds, by comparing with all.
+    /// The result of a search at the page's turn, by comparing with all fingerprints.
     fn all_near(all: &[u64], fingerprint: u64) -> Vec<(u64, u32)> {
         let near = all.iter().map(|other| (*other, (other ^ fingerprint).count_ones()));
         sorted(near.filter(|(_, distance)| *distance <= DISTANCE).collect())
     }
 
     proptest! {
-        /// Whenever a worker searches, and however long the index is read by others, nothing is missed and nothing twice.
+        /// Whenever a worker searches, and however long others read the index, nothing is missed and nothing is found
+        /// twice.
         #[test]
         fn a_search_ahead_finds_what_a_search_in_turn_finds(
             steps in prop::collection::vec((0u64..64, 0u8..4, any::<bool>()), 1..200),

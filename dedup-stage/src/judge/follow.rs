@@ -1,7 +1,7 @@
 //! Keeps the judges of several processes equal.
 //!
 //! If several processes crawl one web, all their pages have one common order. Each process judges its own pages, and
-//! *follows* the pages of the others: its judge remembers of each page what the judge of the other process remembers. A
+//! *follows* the pages of the others: its judge remembers the same about each page as the judge of the other process. A
 //! verdict depends only on the state of the judge and on the page. So after the same pages in the same order, all
 //! judges have the same state, and give the verdicts that a single judge would give.
 
@@ -18,16 +18,16 @@ use crate::store::{Error, Result, Session};
 /// Everything about a page that its verdict depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// What the judge remembers of the page, if the page says something new. The order is that of the process that
+    /// The facts that the judge remembers if the page says something new. The order is that of the process that
     /// follows.
     pub candidate: Candidate,
     /// The URL from which the page was fetched.
     pub url: String,
     /// The content of this URL at its last visit.
     pub before: Option<Shown>,
-    /// Hash of all words of the page.
+    /// The hash of all words of the page.
     pub text: u64,
-    /// Odd sketch of its content.
+    /// The odd sketch of the page's content.
     pub odd: Option<OddSketch>,
     /// The links of the page, and whether each stands in the content. They are needed only if another page has the same
     /// text.
@@ -59,8 +59,8 @@ impl Proposal {
 }
 
 impl Judge {
-    /// Remembers of a page what the judge that judges it remembers. All pages of all processes must be judged or
-    /// followed here, in their common order. Returns true if later pages may name this page as their twin.
+    /// Remembers the same about a page as the judge of the process that judges it. All pages of all processes must be
+    /// judged or followed here, in their common order. Returns true if later pages may name this page as their twin.
     ///
     /// # Errors
     ///

@@ -1,20 +1,22 @@
 //! A first look at the text of accepted pages, from memory.
 //!
 //! Fingerprints of pages crowd: in a large crawl dozens of accepted pages are near each page, and the second look finds
-//! other text in nearly all of them. To read their sketches from the store costs more than everything else that the judge
-//! does. A part of each sketch tells the same for nearly all of them, so that part is kept in memory.
+//! other text in nearly all of them. To read their sketches from the store costs more than all other work of the judge.
+//! For nearly all of them, a part of the sketch is enough to see this, so this part is kept in memory.
 
 use crate::signature::{Glance, Sketch};
 
 /// The glances of all accepted pages by fingerprint.
 ///
-/// A fingerprint is stretched to a *place*, which names a shard, and a 16-bit *tag* within the shard. Two fingerprints with
-/// one place, and several pages with one fingerprint, make the place *unclear*. Of such a place nothing is said.
+/// A fingerprint is mixed to a *place*: the number of a shard, and a 16-bit *tag* within the shard. If two fingerprints
+/// have the same place, or several pages have the same fingerprint, the place is *unclear*. Nothing is known about an
+/// unclear place.
 ///
 /// # Complexity
 ///
-/// About 32 bytes a fingerprint, with the room that vectors keep to grow. A look reads the tags of one shard, which has 64 of them at a million fingerprints. An
-/// insertion moves half of a shard. At a million fingerprints about 500 are unclear.
+/// About 32 bytes for each fingerprint, with the room that vectors keep to grow. A look reads the tags of one shard,
+/// which has 64 tags at a million fingerprints. An insertion moves half of a shard. At a million fingerprints about 500
+/// are unclear.
 #[derive(Debug)]
 pub(super) struct Glances {
     shards: Box<[Shard]>,
@@ -23,9 +25,10 @@ pub(super) struct Glances {
 /// The places of a shard.
 #[derive(Clone, Debug, Default)]
 struct Shard {
-    /// Sorted.
+    /// The tags, sorted.
     tags: Vec<u16>,
-    /// One for each tag; all zero if the place is unclear. (A text whose glance is all zero is unclear, too.)
+    /// The glances, one for each tag. A glance of zeros says that the place is unclear. (So a text whose glance is all
+    /// zero is unclear, too.)
     glances: Vec<Glance>,
 }
 
@@ -41,7 +44,7 @@ impl Default for Glances {
 }
 
 impl Glances {
-    /// Takes an accepted page. `is_new` says that no page ever had this fingerprint.
+    /// Adds the glance of an accepted page. `is_new` says that no page ever had this fingerprint.
     pub(super) fn insert(&mut self, fingerprint: u64, is_new: bool, sketch: &Sketch) {
         let (shard, tag) = place(fingerprint);
         let shard = &mut self.shards[shard];
@@ -60,17 +63,19 @@ impl Glances {
         shard.glances.insert(at, if is_new { sketch.glance() } else { UNCLEAR });
     }
 
-    /// Keeps those fingerprints whose pages may have the text of `sketch`. All pages with the others certainly have other text.
+    /// Keeps those fingerprints whose pages may have the text of `sketch`. The pages with any other fingerprint
+    /// certainly have other text.
     pub(super) fn retain<T>(&self, near: &mut Vec<(u64, T)>, sketch: &Sketch) {
-        // Each look waits for memory. The waits for the tags overlap here: these loads do not depend on each other. (The sum
-        // keeps them from being optimised away.)
+        // Each look waits for memory. The waits for the tags overlap here: these loads do not depend on each other.
+        // (The sum keeps them from being optimised away.)
         let tags = near.iter().map(|(fingerprint, _)| &self.shards[place(*fingerprint).0].tags);
         let ends = tags.flat_map(|tags| [tags.first(), tags.last()]).flatten();
         std::hint::black_box(ends.fold(0, |sum: u16, tag| sum.wrapping_add(*tag)));
         near.retain(|(fingerprint, _)| !self.rules_out(*fingerprint, sketch));
     }
 
-    /// Whether the page with this fingerprint certainly has other text than `sketch`. False if there are several such pages.
+    /// Whether the page with this fingerprint certainly has other text than `sketch`. False if there are several such
+    /// pages.
     fn rules_out(&self, fingerprint: u64, sketch: &Sketch) -> bool {
         let (shard, tag) = place(fingerprint);
         let shard = &self.shards[shard];
@@ -80,15 +85,15 @@ impl Glances {
 }
 
 impl Shard {
-    /// The position of a tag, or where it belongs. Vectors compare all tags faster than a search by halves, which guesses
-    /// wrong at every step.
+    /// The position of a tag, or the position where it belongs. To compare all tags with vector instructions is faster
+    /// than a binary search, which guesses wrong at every step.
     fn position(&self, tag: u16) -> usize {
         self.tags.iter().map(|other| u32::from(*other < tag)).sum::<u32>() as usize
     }
 }
 
-/// The shard and the tag of a fingerprint. Fingerprints crowd, so all their bits are mixed first (Stafford's variant 13 of the
-/// finaliser of MurmurHash3).
+/// The shard and the tag of a fingerprint. Fingerprints crowd, so all their bits are mixed first (Stafford's variant 13
+/// of the finaliser of MurmurHash3).
 fn place(fingerprint: u64) -> (usize, u16) {
     let mut mixed = (fingerprint ^ (fingerprint >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -118,7 +123,7 @@ mod tests {
         let mut pages: HashMap<u64, Vec<Sketch>> = HashMap::new();
         let base = Sketch::from_bytes(std::array::from_fn(|_| random.u8(..)));
         for _ in 0..200_000 {
-            // Near each other, as fingerprints of pages are. Some belong to several pages.
+            // The fingerprints are near each other, as those of pages are. Some belong to several pages.
             let fingerprint = random.u64(..) & random.u64(..) & random.u64(..);
             let halvings = random.u32(1..5);
             let sketch = sketch_near(&base, halvings, &mut random);

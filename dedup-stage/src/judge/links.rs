@@ -122,8 +122,8 @@ pub(super) fn media_of<'a>(case: &Case<'a>) -> impl Iterator<Item = u32> + use<'
 pub struct Sample {
     /// Size of the whole set.
     pub count: u32,
-    /// The smallest members, sorted. Each but the first is stored as the difference to its predecessor, which takes fewer
-    /// bytes.
+    /// The smallest members, sorted. Each but the first is stored as the difference to its predecessor, which takes
+    /// fewer bytes.
     steps: Vec<u32>,
 }
 

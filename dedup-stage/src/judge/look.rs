@@ -1,5 +1,5 @@
 //! Searches for the twin of a page: the nearest accepted page with the same text. If the links or media of the page are
-//! new beside those of such a page, that page is not its twin.
+//! new, compared with those of such a page, that page is not its twin.
 
 use std::ops::ControlFlow;
 

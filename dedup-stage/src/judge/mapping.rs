@@ -5,8 +5,9 @@ use ::url::Url;
 
 /// Turns the URL of a link on a page into the URLs that the twin may have in its place.
 ///
-/// A page at `http://a/docs/14/sql.html` and its twin at `http://b/docs/15/sql.html` differ in the host and in a folder. So
-/// `http://a/docs/14/x` on the page may stand for `http://b/docs/15/x` on the twin, or for `http://b/docs/14/x`.
+/// A page at `http://a/docs/14/sql.html` and its twin at `http://b/docs/15/sql.html` differ in the host and in a
+/// folder. So `http://a/docs/14/x` on the page may stand for `http://b/docs/15/x` on the twin, or for
+/// `http://b/docs/14/x`.
 #[derive(Clone, Debug)]
 pub(super) struct Mapping {
     /// The twin.
@@ -20,7 +21,8 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
-    /// Makes the mapping from links of `page` to links of `twin`. The constant parameters of the links of both are given.
+    /// Makes the mapping from links of `page` to links of `twin`. The constant parameters of the links of both are
+    /// given.
     pub(super) fn new(page: &Url, twin: &Url, constants: &[String], constants_of_twin: &[String]) -> Self {
         let mut prefixes = Vec::new();
         let folders = (folder(page.path()), folder(twin.path()));

@@ -2,15 +2,15 @@
 //!
 //! The steps, in this order:
 //!
-//! 1. Guards. A page that was cut short, an error page and a file without text are not judged. A file is compared with what
-//!    its URL showed at the last visit, byte by byte.
-//! 2. The same URL. A page that shows what its URL showed at the last visit is *unchanged*. Otherwise the earlier content
-//!    of the URL is withdrawn: no later page is a duplicate of it.
+//! 1. Guards. A page that was cut short, an error page and a file without text are not judged. A file is compared with
+//!    what its URL showed at the last visit, byte by byte.
+//! 2. The same URL. A page that shows what its URL showed at the last visit is *unchanged*. Otherwise the earlier
+//!    content of the URL is withdrawn: no later page is a duplicate of it.
 //! 3. Exact. Another URL showed the same bytes (SHA-256).
 //! 4. Near. Another accepted page has a fingerprint within the Hamming distance (found with exact recall by
 //!    [`crate::hamming`]), and its text is alike at the second look ([`crate::signature::Sketch`]).
-//! 5. Links and media. A page with the text of an earlier page is still unique if it has other links, or if it has little
-//!    text and other media.
+//! 5. Links and media. A page with the text of an earlier page is still unique if it has other links, or if it has
+//!    little text and other media.
 //!
 //!    A page with too little text for a fingerprint is near only if another page says exactly the same (title, words,
 //!    media: [`crate::page::Page::statement`]), and if none of its links is news.
@@ -21,8 +21,8 @@
 //! The twin of a duplicate is the nearest accepted page. If several have the same distance, it is the earliest of them.
 //! Earlier means a smaller *order* ([`Case::order`]). A page is never the twin of a page of its own URL.
 //!
-//! The judge keeps nothing by URL. Its caller stores the last content of each URL ([`Shown`]) with the records of pages,
-//! and passes it in at the next visit.
+//! The judge keeps nothing by URL. Its caller stores the last content of each URL ([`Shown`]) with the records of
+//! pages, and passes it in at the next visit.
 
 mod accepted;
 mod candidate;
@@ -74,28 +74,28 @@ pub use verdict::{Changed, Judgement, UniqueBy, Verdict};
 /// A page that is to be judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// Its place in the order of judging. Orders never repeat, and grow.
+    /// The place of the page in the order of judging. Orders never repeat, and grow.
     pub order: u64,
-    /// Its URL and visit.
+    /// The URL and the visit of the page.
     pub id: PageId,
-    /// The URL from which it was fetched.
+    /// The URL from which the page was fetched.
     pub url: &'a Url,
     /// The content of this URL at the last visit; `None` at the first visit.
     pub before: Option<&'a Shown>,
-    /// Whether it shows what the URL is: a complete body with a 2xx status, or no body where a crawler has not asked for
-    /// that of a file. Nothing else is judged.
+    /// Whether the answer shows the content of the URL. It does if it has a complete body and a 2xx status. It also
+    /// does if it is a file whose body the crawler did not ask for. Nothing else is judged.
     pub judgeable: bool,
     /// The text and fingerprints of the page. The judge does not use [`Page::links`].
     pub page: &'a Page,
-    /// Its links, one for each URL identity, in the order of the page. Links that may not be followed are among them,
+    /// The links of the page, one for each URL identity, in their order. Links that may not be followed are among them,
     /// because they are part of the content.
     pub links: &'a [OutLink],
-    /// What [`Searcher::search`] has found for the fingerprint of the page; `None` if nobody has searched.
+    /// The result of [`Searcher::search`] for the fingerprint of the page; `None` if no worker has searched.
     pub ahead: Option<&'a Ahead>,
 }
 
 impl Case<'_> {
-    /// Whether the judge compares it. An empty body says nothing, so it repeats nothing either.
+    /// Whether the judge compares the page with others. An empty body says nothing, so it repeats nothing either.
     fn is_compared(&self) -> bool {
         self.judgeable && self.page.is_text && self.page.sha256 != digest::OF_NOTHING
     }
@@ -159,8 +159,8 @@ impl Judge {
         self.fingerprints.len()
     }
 
-    /// Finds the fingerprints near that of a page before its turn, on one of so many page workers (see [`Case::ahead`]).
-    /// `None` if they are so few that the judge should search itself.
+    /// A searcher for this many page workers, which finds the fingerprints near that of a page before its turn (see
+    /// [`Case::ahead`]). `None` if the workers are so few that the judge should search itself.
     pub fn searcher(&self, workers: usize) -> Option<Searcher> {
         self.fingerprints.searcher(workers)
     }
@@ -170,8 +170,8 @@ impl Judge {
         Ok(self.judge_beside_twin(case, url_of, session)?.0)
     }
 
-    /// Like [`Judge::judge`]. If the page had to be compared with its twin, that comparison is returned, too. (Otherwise
-    /// [`Judge::beside_twin`] makes it.)
+    /// Like [`Judge::judge`]. If the page had to be compared with its twin, that comparison is returned, too.
+    /// (Otherwise [`Judge::beside_twin`] makes it.)
     pub(crate) fn judge_beside_twin(
         &mut self,
         case: &Case<'_>,
@@ -191,16 +191,16 @@ impl Judge {
         }
     }
 
-    /// Passes what is not compared with other URLs: a file, an empty body, or an answer that shows nothing.
+    /// Judges what is not compared with other URLs: a file, an empty body, or an answer that shows nothing.
     fn file(&mut self, case: &Case<'_>, session: &mut Session) -> Result<Judgement> {
         let Some(before) = case.before.filter(|_| case.judgeable) else { return Ok(Judgement::UNJUDGED) };
         let sha256 = case.page.sha256;
         if before.sha256 != sha256 {
-            // The URL does not show any more what it showed.
+            // The URL does not show its earlier content any more.
             self.forget(before, case.id.url, session)?;
             return Ok(Judgement::UNJUDGED);
         }
-        // Where nothing was read twice, nothing was compared.
+        // Two empty bodies say nothing, so they do not show that anything is unchanged.
         Ok(if sha256 == digest::OF_NOTHING { Judgement::UNJUDGED } else { Judgement::not_modified(before) })
     }
 

@@ -24,8 +24,8 @@ pub(super) fn name(site: SiteId, link: &OutLink) -> Option<u32> {
     Masked::of(link).map(|masked| masked.name(site, link))
 }
 
-/// The names of all links of a page on the host `site` that have opaque words. If several links differ only in a number,
-/// the number names pages, and these links have no name.
+/// The names of all links of a page on the host `site` that have opaque words. If several links differ only in a
+/// number, the number names pages, and these links have no name.
 pub(super) fn names(site: SiteId, links: &[OutLink]) -> Vec<u32> {
     let (mut names, mut numbered) = (Vec::new(), HashMap::<u32, usize>::new());
     for link in links {

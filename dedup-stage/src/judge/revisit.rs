@@ -1,4 +1,4 @@
-//! Judges a URL that was visited before: does it show the same again, and what follows from that?
+//! Judges a URL that was visited before: decides whether it shows the same again, and what follows from that.
 
 use super::counterpart::Comparison;
 use super::digests::Owner;

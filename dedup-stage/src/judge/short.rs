@@ -8,8 +8,8 @@ use super::{Case, Judge, Judgement, UrlOf, Verdict};
 use crate::store::{Result, Session};
 
 impl Judge {
-    /// Compares a page with the first page that made the same statement. If there is none, remembers the page. A page that
-    /// says nothing is not judged.
+    /// Compares a page with the first page that made the same statement. If there is none, remembers the page. A page
+    /// that says nothing is not judged.
     pub(super) fn compare_statement(
         &mut self,
         case: &Case<'_>,

@@ -34,8 +34,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// The record to store after a page was judged. A visit that shows nothing (an error, say) leaves the earlier record.
-    /// `None` if there is no record yet.
+    /// The record to store after a page was judged. A visit that shows nothing (an error, say) leaves the earlier
+    /// record. `None` if there is no record yet.
     pub fn after(case: &Case<'_>, judgement: &Judgement) -> Option<Self> {
         let Case { order, id, before, page, .. } = *case;
         let (sha256, text) = (page.sha256, page.text);

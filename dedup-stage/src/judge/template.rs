@@ -1,11 +1,14 @@
 //! Recognises changes of templates. What changes in the same way on several pages of a host is no change of these
 //! pages.
 //!
-//! A site may get a new footer on all pages at once, or advertisements that take turns on one page after the other. The
-//! odd sketches of a page before and after such a change differ in the same bits on all pages, whatever else these say
-//! ([`Difference`]). A text that goes on one page and comes on another is no template: a difference has a direction. And a page of
-//! which nothing is left has changed, even if it shows now what another page showed before. So the judge stores the last differences of each host. If a page differs from what it showed
-//! before in the same way as another page of its host did, then the page has not changed.
+//! A site may get a new footer on all pages at once. Or advertisements take turns on one page after the other. The odd
+//! sketches of a page before and after such a change differ in the same bits on all pages, whatever else the pages say
+//! ([`Difference`]). So the judge stores the last differences of each host. If a page differs from its earlier content
+//! in the same way as another page of its host did, then the page has not changed.
+//!
+//! A text that disappears from one page and appears on another is no template, because a difference has a direction.
+//! And a page that keeps nothing of its earlier content has changed, even if it now shows what another page showed
+//! before.
 //!
 //! The first page that shows a new template counts as changed, because its change looks like any other change.
 
@@ -30,21 +33,21 @@ struct Differences {
 #[derive(Debug, Serialize, Deserialize)]
 struct SeenDifference {
     what: Difference,
-    /// Hash of the URL that showed it first.
+    /// The hash of the URL that showed it first.
     page: u64,
     /// Whether another URL has shown it since.
     shared: bool,
 }
 
-/// The last byte of the keys in [`spaces::TEMPLATES`]. Earlier versions wrote differences without their growth, under keys
-/// without this byte. They are not read again.
+/// The last byte of the keys in [`spaces::TEMPLATES`]. Earlier versions wrote differences without their growth, under
+/// keys without this byte. They are not read again.
 const WITH_GROWTH: u8 = 1;
 
-/// If a page has less than this in common with what its URL showed before, its own text has changed, whatever other pages did.
+/// If a page has less than this in common with its earlier content, its own text has changed, whatever other pages did.
 const OWN: f32 = 0.1;
 
 impl Differences {
-    /// Differences that are kept for one host.
+    /// The most differences that are kept for one host.
     const MOST: usize = 32;
 
     /// A difference may consist of this many differences. For example, a new footer and another advertisement may come
@@ -52,8 +55,8 @@ impl Differences {
     /// the first and the second, and between the second and the third.
     const PARTS: usize = 3;
 
-    /// `what` is a difference of `page`. Finds differences of other pages that make up `what`. Returns their places, the
-    /// last one first. It takes as few differences as possible.
+    /// `what` is a difference of `page`. Finds differences of other pages that make up `what`. Returns their places,
+    /// the last one first. It takes as few differences as possible.
     fn explain(
         &self,
         page: u64,
@@ -84,7 +87,7 @@ impl Differences {
         })
     }
 
-    /// These differences were seen once more. They move to the end, so that the others are forgotten first.
+    /// Notes that these differences were seen once more. They move to the end, so that the others are forgotten first.
     fn share(&mut self, places: &[usize]) {
         // The last place comes first, so removing a difference does not move the ones that are still to be removed.
         let again: Vec<SeenDifference> =

@@ -11,12 +11,12 @@ pub enum Verdict {
     Unique,
     /// The page has the same bytes as an earlier page of another URL.
     Exact {
-        /// That page.
+        /// The earlier page.
         of: PageId,
     },
     /// The page says what an earlier page of another URL said.
     Near {
-        /// That page.
+        /// The earlier page.
         of: PageId,
         /// Hamming distance of the fingerprints.
         distance: u32,
@@ -25,9 +25,9 @@ pub enum Verdict {
     },
     /// The page says what a document of a known corpus says, and what no earlier page said.
     Known {
-        /// The corpus, by its place among those that the judge knows.
+        /// The number of the corpus, in the order in which the judge knows them.
         corpus: u32,
-        /// The document.
+        /// The document of the corpus.
         document: CorpusMatch,
     },
     /// The page says what its URL said at the last visit.
@@ -44,7 +44,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word used in outputs.
+    /// The name of the verdict in outputs.
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::Unique => "unique",
@@ -115,7 +115,7 @@ pub struct Judgement {
     pub unique_by: Option<UniqueBy>,
 }
 
-/// What makes a page with the text of an earlier one unique.
+/// The reason why a page with the text of an earlier one is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UniqueBy {
     /// It has other links. A trap has other links on each page, too. Only the pages behind the links tell what they are
@@ -125,19 +125,19 @@ pub enum UniqueBy {
     Media,
 }
 
-/// What changed between two visits to a URL.
+/// The change between two visits to a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changed {
-    /// Nothing.
+    /// Nothing changed.
     No,
-    /// The bytes, but not what the page says.
+    /// The bytes changed, but not the content.
     Bytes,
-    /// What the page says.
+    /// The content changed.
     Content,
 }
 
 impl Changed {
-    /// The word used in outputs.
+    /// The name of the change in outputs.
     pub fn name(self) -> &'static str {
         match self {
             Changed::No => "no",
@@ -151,8 +151,8 @@ impl Judgement {
     /// The judgement on a page that is not judged.
     pub const UNJUDGED: Self = Self { verdict: Verdict::Unjudged, novelty: 0.5, unique_by: None };
 
-    /// The change since the last visit of this URL, at which it showed `before`; `after` is what it shows now. `None` at
-    /// the first visit, and if nothing can be compared.
+    /// The change since the last visit of this URL, at which it showed `before`; `after` is what it shows now. `None`
+    /// at the first visit, and if nothing can be compared.
     pub fn changed(&self, before: Option<&Shown>, after: Option<&Shown>) -> Option<Changed> {
         let before = before?;
         match self.verdict {
@@ -161,12 +161,13 @@ impl Judgement {
             Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } | Verdict::Known { .. } => {
                 Some(Changed::Content)
             }
-            // A file in place of a page, say.
+            // For example, a file has taken the place of a page.
             Verdict::Unjudged => after.is_some_and(|after| after.visit != before.visit).then_some(Changed::Content),
         }
     }
 
-    /// The judgement on an answer that says by itself that nothing changed (304). The URL showed `before` at its last visit.
+    /// The judgement on an answer that says by itself that nothing changed (304). The URL showed `before` at its last
+    /// visit.
     pub fn not_modified(before: &Shown) -> Self {
         Self { verdict: Verdict::Unchanged { bytes: false, of: before.of, known: None }, novelty: 0.0, unique_by: None }
     }

@@ -14,7 +14,8 @@ const MANY: usize = 100;
 const TIMES: usize = 3;
 /// A block with at least this many words is running text, and not an entry of a menu.
 const RUNNING: usize = 16;
-/// If links make up this percentage of a block's text or more, the block is no running text. White space does not count.
+/// If links make up this percentage of a block's text or more, the block is no running text. White space does not
+/// count.
 const LINK_PERCENT: u32 = 25;
 
 /// The signs that are believed on a page with these blocks. `spans[i]` is the range of the words of block `i`.

@@ -1,4 +1,4 @@
-//! Words in `class`, `id` and `role` attributes, by which authors name the parts of a page that are chrome or content.
+//! Words in `class` and `id` attributes, by which authors name the parts of a page that are chrome or content.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -6,7 +6,7 @@ use super::chrome::CHROME;
 use super::signs::Signs;
 use super::tokenizer::{Name, Table};
 
-/// What an attribute says about its element.
+/// The meaning of an attribute for its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hint {
     /// Nothing.
@@ -50,7 +50,7 @@ impl Hints {
     /// Longer values, in bytes, are not looked at.
     const LONGEST: usize = 256;
 
-    /// The hint in the value of a `class`, `id` or `role` attribute.
+    /// The hint in the value of a `class` or `id` attribute.
     pub fn of(&mut self, value: &str) -> Hint {
         let value = value.as_bytes();
         if value.is_empty() || value.len() > Self::LONGEST {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-/// The part of a character in a word.
+/// The role of a character in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Letter {
     /// Part of a word. Folded to lower case, it is this code point.

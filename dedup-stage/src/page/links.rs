@@ -121,7 +121,7 @@ impl Resolver {
     }
 }
 
-/// If the reference is empty and the base has no path below it, the result keeps the fragment of the base.
+/// Removes the fragment. References come without one, but an empty reference may keep the fragment of the base.
 fn without_fragment(mut url: Url) -> Url {
     if url.fragment().is_some() {
         url.set_fragment(None);

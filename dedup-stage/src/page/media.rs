@@ -1,7 +1,9 @@
-//! The media of a page (images, video, audio and embedded files), as hashes. `medium` says what of an address counts.
+//! The media of a page (images, video, audio and embedded files), as hashes. `medium` says which parts of an address
+//! count.
 //!
-//! Media of the page's own site and those of other sites (of a CDN) are told apart, because a page may show its logo from
-//! here and its photographs from there. A picture that is written into the page itself (`data:`) counts by its bytes.
+//! Media of the page's own site and those of other sites (of a CDN) are told apart, because a page may show its logo
+//! from here and its photographs from there. A picture that is written into the page itself (`data:`) counts by its
+//! bytes.
 
 use ::url::{Host, Url};
 use xxhash_rust::xxh3::xxh3_64;
@@ -19,8 +21,8 @@ pub enum MediumKind {
     Own,
     /// It lies on another site. The hash is that of its whole path.
     Away,
-    /// The same, with the hash that it has on the pages of that site. So a page that shows the files of the site that it
-    /// mirrors shows the same.
+    /// It lies on another site. The hash is the one that it has on the pages of that site. So a mirror that shows the
+    /// files of its original has the same hash.
     AwayThere,
 }
 
@@ -78,8 +80,8 @@ pub fn is_inline(address: &str) -> bool {
     address.as_bytes().first_chunk::<5>().is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"data:"))
 }
 
-/// The distinct media of a page outside of believed chrome, at most [`Reader::MAX_MEDIA`]. References are resolved against
-/// `base`.
+/// The distinct media of a page outside of believed chrome, at most [`Reader::MAX_MEDIA`]. References are resolved
+/// against `base`.
 pub fn read(page: &Url, base: &Url, outline: &Outline, believed: Signs) -> Media {
     let mut media = Media { cut: outline.media_cut, ..Media::default() };
     let mut cut = Vec::new();
@@ -109,7 +111,8 @@ pub fn read(page: &Url, base: &Url, outline: &Outline, believed: Signs) -> Media
     media
 }
 
-/// Whether a link leads to another site. A picture in such a link is an advertisement, unless the link leads to a picture.
+/// Whether a link leads to another site. A picture in such a link is an advertisement, unless the link leads to a
+/// picture.
 fn leads_away(page: &Url, base: &Url, href: &str) -> bool {
     let url = crate::url::resolve(base, href).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     url.is_some_and(|url| !is_same_site(page, &url) && !is_picture(&url))

@@ -1,11 +1,11 @@
-//! The identity of a medium: what of its address tells one file from another.
+//! The identity of a medium: the parts of its address that tell one file from another.
 //!
-//! A medium of the page's own site is known by the name of its file and the folder around it, so that a mirror under another
-//! host or in another folder has the same media. A medium of another site (a CDN) is known by its whole path, because a mirror
-//! names the same address. Folders and names that only tell a size do not count.
+//! A medium of the page's own site is known by the name of its file and the folder around it, so that a mirror under
+//! another host or in another folder has the same media. A medium of another site (a CDN) is known by its whole path,
+//! because a mirror names the same address. Folders and names that only tell a size do not count.
 //!
-//! Of the parameters, those of a picture that a script draws (`/image.php?id=7`) count, unless they tell a size or only keep the
-//! picture out of caches. Those of a file (`/7.jpg?v=3`) count only if their name says that they choose a picture.
+//! If a script draws a picture (`/image.php?id=7`), its parameters count, unless they tell a size or only keep the
+//! picture out of caches. Parameters of a file (`/7.jpg?v=3`) count only if their name says that they choose a picture.
 
 use url::{Host, Url};
 use xxhash_rust::xxh3::Xxh3;
@@ -32,8 +32,8 @@ impl Medium {
         Address::new(url, Site::Own).map(|address| Self::Own(address.own()))
     }
 
-    /// The medium at an address of another site. `None` for advertisements and trackers, as far as their address tells, and
-    /// for hosts without a name.
+    /// The medium at an address of another site. `None` for advertisements and trackers, as far as their address tells,
+    /// and for hosts without a name.
     pub fn away(url: &Url) -> Option<Self> {
         let Some(Host::Domain(host)) = url.host() else { return None };
         if names_ads(host) || url.path_segments()?.any(names_ads) {
@@ -44,7 +44,7 @@ impl Medium {
     }
 }
 
-/// Where a medium lies: on the page's own site, or on another one.
+/// The site of a medium: that of the page, or another one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Site {
     Own,
@@ -113,8 +113,8 @@ fn chooses(name: &str, value: &str, is_drawn: bool) -> bool {
         && (is_choice || is_drawn && !is_word(&BESIDE, name) && !is_opaque(value) && !name.starts_with("utm"))
 }
 
-/// Whether a value looks like a random number, a time or a key, which may be another one at each visit, or like the URL of a
-/// page, which a tracker is told.
+/// Whether a value looks like a random number, a time or a key, which may be another one at each visit. It may also
+/// look like the URL of a page, which trackers get.
 fn is_opaque(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let is_number = digits > 0 && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');

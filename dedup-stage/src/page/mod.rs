@@ -74,7 +74,7 @@ pub struct Link {
     pub anchor: String,
     /// Whether it stands in the content: not before the first block of content, and not in chrome.
     pub content: bool,
-    /// What else the page says about the link, at any of its places.
+    /// Further facts that the page tells about the link, at any of its places.
     pub rels: Rels,
 }
 
@@ -98,13 +98,14 @@ pub struct Page {
     /// Links in the order of the page, one for each distinct URL, at most [`Reader::MAX_LINKS`] links and
     /// [`Reader::MAX_LINK_BYTES`] bytes.
     pub links: Vec<Link>,
-    /// The number of distinct links that these caps cut. Links behind the first 100,000 links as written are not
+    /// The number of distinct links that these caps cut. Links after the first 100,000 links as written are not
     /// resolved: two of them are distinct if they are written in different ways.
     pub links_cut: u32,
     /// Bytes of visible text beyond [`Reader::MAX_TEXT`].
     pub text_cut: u64,
-    /// Hashes of the distinct images, videos, sounds and embedded files of the page's own site outside chrome, sorted, at
-    /// most [`Reader::MAX_MEDIA`]. A medium counts by the last two segments of its path.
+    /// Hashes of the distinct images, videos, sounds and embedded files outside chrome, sorted, of at most
+    /// [`Reader::MAX_MEDIA`] media. The lowest bits of a hash tell its kind (`MediumKind`). A medium of another site
+    /// has two hashes.
     pub media: Vec<u64>,
     /// The number of media that `MAX_MEDIA` cut.
     pub media_cut: u32,

@@ -66,7 +66,7 @@ pub struct RawLink {
     pub anchor: (u32, u32),
     /// `rel=nofollow`.
     pub nofollow: bool,
-    /// What else the page says about it.
+    /// Further facts that the page tells about it.
     pub rels: Rels,
     /// Whether it names another host.
     pub away: bool,
@@ -112,7 +112,7 @@ pub struct Outline {
     pub noindex: bool,
     /// Whether meta robots says `nofollow`.
     pub nofollow: bool,
-    /// The host of the page. It tells links to the own host from links to others.
+    /// The host of the page, by which links to other hosts are recognized.
     pub host: String,
     /// Hashes of the targets of links beyond [`Outline::MAX_LINKS`], as written.
     pub links_cut: Vec<u64>,
@@ -250,7 +250,7 @@ impl Outline {
         self.in_link = has_text;
     }
 
-    /// The open link is paid for.
+    /// Marks the open link as paid for.
     pub fn sponsor(&mut self) {
         if self.in_link
             && let Some(link) = self.links.last_mut()

@@ -48,12 +48,12 @@ impl Rels {
         self.0 & other.0 == other.0
     }
 
-    /// As a byte, for outputs.
+    /// The kinds as bits of a byte, for outputs.
     pub fn bits(self) -> u8 {
         self.0
     }
 
-    /// From [`Rels::bits`].
+    /// Reads the byte of [`Rels::bits`].
     pub fn from_bits(bits: u8) -> Self {
         Self(bits)
     }

@@ -1,13 +1,13 @@
-//! The statement of a page that has too little text for a fingerprint: a digest of all that the page says. Two such pages
-//! are duplicates only if their statements are equal and no link of one is news beside the other.
+//! The statement of a page that has too little text for a fingerprint: a digest of all that the page says. Two such
+//! pages are duplicates only if their statements are equal and no link of one is new to the other.
 //!
 //! Words in chrome count as well. Two short pages may differ only in a word of a navigation path.
 
 use super::words::WordHash;
 use crate::digest::sha256;
 
-/// The digest of a page's title, its words in order, and its media, which are sorted. `None` for a page without words and
-/// media, which says nothing.
+/// The digest of a page's title, its words in order, and its media, which are sorted. `None` for a page without words
+/// and media, which says nothing.
 pub fn digest(title: &str, words: &[WordHash], media: &[u64]) -> Option<[u8; 32]> {
     if words.is_empty() && media.is_empty() {
         return None;

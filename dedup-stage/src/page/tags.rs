@@ -9,7 +9,7 @@ pub enum Role {
     Inline,
     /// Begins and ends a block of text.
     Block,
-    /// It is a block that usually has what is the same on every page of a site.
+    /// It is a block whose content is usually the same on every page of a site.
     Chrome,
     /// It is a block that has the content of the page.
     Main,

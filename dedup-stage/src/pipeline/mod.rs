@@ -1,8 +1,8 @@
-//! Work in parallel, results in order, memory bounded: one thread reads, several work, the caller takes results in the
-//! order in which their inputs were read.
+//! Parallel work with results in order and bounded memory. One thread reads inputs, several work on them, and the
+//! caller takes the results in the order in which the inputs were read.
 //!
-//! An input is under way from when it is read until its result is taken. What is under way is bounded in number and in
-//! bytes. So a caller that stops taking results stops the reading.
+//! An input is under way from the moment it is read until its result is taken. The inputs under way are bounded in
+//! number and in bytes. So a caller that stops taking results stops the reading.
 
 mod reorder;
 mod room;
@@ -15,25 +15,26 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 pub use reorder::Reorder;
 use room::Room;
 
-/// What the reading thread reads.
+/// An input with a weight.
 pub trait Weigh {
-    /// Bytes it holds until its result is taken.
+    /// The bytes that the input holds until its result is taken.
     fn weight(&self) -> usize;
 }
 
-/// How much may be under way.
+/// The number of threads, and the bounds of what may be under way.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Worker threads; 0 = one a core.
+    /// Number of worker threads; 0 = one a core.
     pub threads: usize,
-    /// Inputs.
+    /// The most inputs under way.
     pub inputs: usize,
-    /// Bytes of inputs; a single input may be larger if it is alone.
+    /// The most bytes of inputs under way. A single input may be larger if it is alone.
     pub bytes: usize,
 }
 
 impl Limits {
-    /// Few enough to answer soon, enough to keep the workers busy.
+    /// The usual limits: few enough inputs to answer soon, enough to keep the workers busy. `threads` = 0 means one a
+    /// core.
     pub fn new(threads: usize) -> Self {
         let threads = match threads {
             0 => thread::available_parallelism().map_or(1, usize::from),
@@ -43,14 +44,14 @@ impl Limits {
     }
 }
 
-/// What the caller gets.
+/// The next item that the caller gets.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NextItem<U> {
     /// The next result.
     Item(U),
     /// There are no more inputs, and all results are taken.
     End,
-    /// Somebody asked to stop; results may be lost.
+    /// The caller was asked to stop. Results may be lost.
     Stop,
 }
 
@@ -69,19 +70,19 @@ pub struct Ordered<U> {
     room: Arc<Room>,
 }
 
-/// Asks the taker of the results to stop; from any thread.
+/// Asks the caller that takes results to stop. It may be used on any thread.
 pub struct Stopper<U>(Sender<Event<U>>);
 
 impl<U> Stopper<U> {
-    /// Asks now.
+    /// Asks the caller to stop.
     pub fn stop(&self) {
-        // Nobody is left to be asked where this fails.
+        // If this fails, nobody takes results any more.
         let _ = self.0.send(Event::Stop);
     }
 }
 
-/// Starts the threads: `source` is read on one of its own, `work` makes one worker for each thread. The threads end
-/// with the source, or when the results are dropped (the reading thread then after its next input).
+/// Starts the threads. `source` is read on a thread of its own. `work` makes one worker for each worker thread. The
+/// threads end with the source, or when the results are dropped (then the reading thread ends after its next input).
 pub fn ordered<T, U, W>(
     limits: Limits,
     source: impl Iterator<Item = T> + Send + 'static,
@@ -113,7 +114,7 @@ where
     (Ordered { events, waiting: Reorder::default(), total: None, stopped: false, room }, stopper)
 }
 
-/// Says how many inputs there were when the reading ends, whichever way.
+/// Tells the caller how many inputs there were, when the reading ends in any way.
 struct ReadingEnd<U> {
     total: u64,
     to_taker: Sender<Event<U>>,
@@ -153,7 +154,7 @@ impl<U> Ordered<U> {
         }
     }
 
-    /// The next item, waited for.
+    /// Waits for the next item.
     pub fn wait(&mut self) -> NextItem<U> {
         loop {
             if let Some(next_item) = self.next_item() {
@@ -238,7 +239,7 @@ mod tests {
         let (mut results, _) = ordered(limits(2, 50, 100), source, || |n: usize| n);
         for taken in 1..=1000 {
             assert_eq!(results.wait(), NextItem::Item(10));
-            // Ten fit by weight, one more is in the reader's hand.
+            // Ten inputs fit by weight, and the reader has one more in its hand.
             assert!(read.load(Ordering::SeqCst) <= taken + 11);
         }
     }

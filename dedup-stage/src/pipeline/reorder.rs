@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// Items that come in any order and leave in the order of their sequence numbers. The numbers begin with 0, and each comes
-/// once.
+/// Items that come in any order and leave in the order of their sequence numbers. The numbers begin with 0, and each
+/// comes once.
 #[derive(Debug)]
 pub struct Reorder<T> {
     next: u64,
@@ -22,7 +22,7 @@ impl<T> Reorder<T> {
     ///
     /// # Panics
     ///
-    /// Where the item with this number has left already.
+    /// If the item with this number has left already.
     pub fn push(&mut self, sequence: u64, item: T) {
         let at = sequence.checked_sub(self.next).expect("each number comes once") as usize;
         if self.early.len() <= at {

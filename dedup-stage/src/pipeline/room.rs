@@ -1,10 +1,10 @@
-//! A bound on what is under way: a number of inputs, and bytes.
+//! The bound of what is under way: a number of inputs, and a number of bytes.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::Limits;
 
-/// Counts what is under way.
+/// Counts the inputs and the bytes that are under way.
 #[derive(Default)]
 pub(super) struct Room {
     used: Mutex<Used>,
@@ -19,7 +19,7 @@ struct Used {
 }
 
 impl Room {
-    /// Waits for room and takes it; false if nobody takes results any more.
+    /// Waits for room and takes it. False if nobody takes results any more.
     pub(super) fn take(&self, weight: usize, limits: &Limits) -> bool {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let full = |used: &mut Used| {
@@ -33,7 +33,7 @@ impl Room {
         !used.closed
     }
 
-    /// Gives the room of one input back.
+    /// Gives back the room of one input.
     pub(super) fn give(&self, weight: usize) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.inputs -= 1;
@@ -41,7 +41,7 @@ impl Room {
         self.freed.notify_one();
     }
 
-    /// Lets nobody wait any more.
+    /// Ends all waiting, because nobody takes results any more.
     pub(super) fn close(&self) {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         self.freed.notify_one();

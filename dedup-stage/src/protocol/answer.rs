@@ -1,4 +1,4 @@
-//! What comes out: one JSON object a line.
+//! The answers: one JSON object on each line.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -8,7 +8,7 @@ use crate::judge::OutLink;
 use crate::stage::{NextLink, PageName, StageOutput};
 use crate::url::{Canonicalizer, UrlKey};
 
-/// What is wrong with a line; the word is part of the protocol.
+/// The kind of mistake in a line. Its name is part of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
@@ -32,7 +32,7 @@ pub enum Code {
     Internal,
 }
 
-/// A line that could not be answered as it wished.
+/// The mistake because of which a line could not be answered as it asked.
 #[derive(Debug)]
 pub struct Failure {
     code: Code,
@@ -42,7 +42,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with a message for people.
+    /// A mistake with a message for people.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), id: None, url: None }
     }
@@ -58,17 +58,17 @@ impl Failure {
     }
 }
 
-/// A line to write.
+/// The answer to a page, or to a line with a mistake.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Answer<'a> {
-    /// A verdict.
+    /// The verdict on a page.
     Page(PageAnswer<'a>),
-    /// A mistake.
+    /// The mistake in a line.
     Mistake(MistakeAnswer<'a>),
 }
 
-/// See the table of the protocol.
+/// The answer to a page. `PROTOCOL.md` describes its fields.
 #[derive(Serialize)]
 pub(super) struct PageAnswer<'a> {
     id: Option<&'a RawValue>,
@@ -103,12 +103,12 @@ struct LinkAnswer<'a> {
     #[serde(serialize_with = "key_text")]
     key: UrlKey,
     priority: f32,
-    /// Place among the `links` of the line, counted from 0, so that a caller finds its own object again.
+    /// The place among the `links` of the line, counted from 0, so that a caller finds its own object again.
     #[serde(skip_serializing_if = "Option::is_none")]
     given: Option<u32>,
 }
 
-/// See the table of the protocol.
+/// The answer to a line with a mistake. `PROTOCOL.md` describes its fields.
 #[derive(Serialize)]
 pub(super) struct MistakeAnswer<'a> {
     id: Option<&'a RawValue>,
@@ -123,18 +123,18 @@ struct ErrorAnswer<'a> {
     message: &'a str,
 }
 
-/// What of a page outlives its judging.
+/// The facts about a page that its answer needs after the page was judged.
 #[derive(Debug)]
 pub(super) struct Judged<'a> {
-    /// The caller's names for the page.
+    /// The names that the caller gave to the page.
     pub(super) name: &'a PageName,
-    /// Canonical form of its URL.
+    /// The canonical form of the page's URL.
     pub(super) key: &'a UrlKey,
-    /// SHA-256 of its body.
+    /// The SHA-256 of the page's body.
     pub(super) sha256: &'a [u8; 32],
-    /// Its fingerprint.
+    /// The fingerprint of the page.
     pub(super) simhash: Option<u64>,
-    /// The verdict and what follows from it.
+    /// The verdict, and what follows from it.
     pub(super) output: &'a StageOutput,
 }
 

@@ -1,4 +1,4 @@
-//! Cutting a stream into lines, none of them longer than allowed.
+//! Cuts a stream into lines, none of them longer than allowed.
 
 use std::io::{self, Read};
 
@@ -10,11 +10,11 @@ use crate::json_lines::unmarked;
 /// A line, without its line end.
 #[derive(Debug)]
 pub enum Line {
-    /// All of it.
+    /// The whole line.
     Whole(Vec<u8>),
-    /// The beginning of a line longer than [`MAX_LINE`]; the rest was passed over.
+    /// The beginning of a line longer than [`MAX_LINE`]. The rest was passed over.
     TooLong(Vec<u8>),
-    /// The stream failed; nothing follows.
+    /// The error with which the stream failed. Nothing follows.
     Failed(io::Error),
 }
 
@@ -41,20 +41,20 @@ pub struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    /// Beginning of an overlong line that is kept, to look for its `id`.
+    /// The bytes at the beginning of an overlong line that are kept, to look for its `id`.
     const KEPT: usize = 64 << 10;
 
-    /// Lines of at most [`MAX_LINE`] bytes.
+    /// Cuts into lines of at most [`MAX_LINE`] bytes.
     pub fn new(input: R) -> Self {
         Self::with_max(input, MAX_LINE)
     }
 
-    /// Lines of at most `max` bytes.
+    /// Cuts into lines of at most `max` bytes.
     pub fn with_max(input: R, max: usize) -> Self {
         Self { input, buffer: vec![0; 128 << 10].into(), start: 0, end: 0, max, is_new: true, over: false }
     }
 
-    /// Bytes that are read and not yet taken; empty at the end of the stream.
+    /// Bytes that were read and not taken yet; empty at the end of the stream.
     fn fill(&mut self) -> io::Result<&[u8]> {
         while self.start == self.end && !self.over {
             match self.input.read(&mut self.buffer) {

@@ -1,12 +1,13 @@
-//! The protocol of `dedup-stage run`, version 1: JSON Lines, pages in on one side, verdicts out on the other.
+//! The protocol of `dedup-stage run`, version 1: JSON Lines. Pages come in, verdicts go out.
 //!
-//! Exactly one line comes out for each line in (blank lines are passed over), in the same order, and each is flushed
-//! before the program has to wait for the next line: a caller may wait for every answer, or send in bulk. No line stops
-//! the program: what cannot be understood is answered with an error line ([`Code`]) that bears the line's `id` where it
-//! has one.
+//! The program writes exactly one line for each line that it reads (blank lines are passed over), in the same order.
+//! Each answer is flushed before the program has to wait for the next line. So a caller may wait for every answer, or
+//! send many lines at once. No line stops the program. A line that cannot be understood is answered with an error
+//! ([`Code`]), which has the `id` of the line if there is one.
 //!
-//! [`Lines`] cuts the input, a [`Parser`] makes a [`Request`] of each line (on a worker thread), and [`serve`] joins both
-//! around a [`crate::stage::Stage`] and spells the answers. For callers it is all in `PROTOCOL.md`.
+//! [`Lines`] cuts the input into lines. A [`Parser`] makes a [`Request`] of each line, on a worker thread. [`serve`]
+//! passes the requests to a [`crate::stage::Stage`], and writes the answers. `PROTOCOL.md` describes the protocol for
+//! callers.
 
 mod answer;
 mod lines;
@@ -21,7 +22,7 @@ pub use serve::{Ended, Greeting, serve};
 /// The version of the protocol.
 pub const VERSION: u32 = 1;
 
-/// Longest line in, in bytes, without its line end.
+/// The longest line that is read, in bytes, without its line end.
 pub const MAX_LINE: usize = 64 << 20;
 
 #[cfg(test)]

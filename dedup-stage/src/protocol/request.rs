@@ -1,4 +1,4 @@
-//! Understanding a line: a page to judge, an operation, or a mistake with a name.
+//! Parses lines: a line is a page to judge, an operation, or a mistake.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,48 +17,48 @@ use crate::stage::{PageName, Prepared, Preparer, Source};
 use super::answer::{Code, Failure};
 use super::lines::Line;
 
-/// What a line asks for.
+/// A parsed line.
 #[derive(Debug)]
 pub enum Request {
     /// A page, prepared for the judge.
     Page(Box<PageRequest>),
-    /// Something about the stage itself, with the line's `id`.
+    /// An operation on the stage itself, with the `id` of the line.
     Operation(Operation, Option<Box<RawValue>>),
     /// A mistake of the caller.
     Mistake(Failure),
-    /// The input broke.
+    /// The error with which the input broke.
     Broken(std::io::Error),
 }
 
 /// A page to judge.
 #[derive(Debug)]
 pub struct PageRequest {
-    /// The caller's names for it: `url` as written, and `id`.
+    /// The names that the caller gave to the page: `url` as written, and `id`.
     pub name: PageName,
-    /// Priority that its links inherit, 0..1.
+    /// The priority that the links of the page inherit, 0..1.
     pub priority: f32,
-    /// The page itself.
+    /// The page, prepared for the judge.
     pub page: Prepared,
 }
 
-/// What can be asked of the stage.
+/// An operation on the stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Versions.
+    /// Asks for versions and settings.
     Hello,
-    /// Counts.
+    /// Asks for counts.
     Stats,
-    /// State on disk before the answer.
+    /// Writes the state to disk, and then asks for counts.
     Flush,
 }
 
-/// Understands lines; one per thread.
+/// Parses lines. Each thread has its own parser.
 #[derive(Debug)]
 pub struct Parser {
     preparer: Preparer,
 }
 
-/// Standard alphabet, with padding or without.
+/// Base64 with the standard alphabet, with padding or without.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -70,7 +70,7 @@ impl Parser {
         Self { preparer }
     }
 
-    /// Understands one line.
+    /// Parses one line.
     pub fn parse(&mut self, line: Line) -> Request {
         let bytes = match line {
             Line::Whole(bytes) => bytes,
@@ -93,7 +93,7 @@ impl Parser {
             return Err(Failure::new(Code::BadJson, "a control character that is not escaped"));
         }
         if !text.trim_ascii_start().starts_with('{') {
-            // Derived structs would also take an array.
+            // Derived structs would also accept an array.
             let code = if serde_json::from_str::<IgnoredAny>(text).is_ok() { Code::WrongType } else { Code::BadJson };
             let wanted = if begins_array(bytes) { NO_ARRAY } else { "a line is one JSON object" };
             return Err(Failure::new(code, wanted));
@@ -148,20 +148,20 @@ impl Parser {
     }
 }
 
-/// The content type of a body that came as text: whatever charset the page was sent in or names itself, it is UTF-8 now.
+/// The content type of a body that came as text. Its charset is UTF-8 now, whatever the page was sent in or names.
 fn in_utf8(content_type: &str) -> String {
     let media_type = content_type.split(';').next().unwrap_or_default();
     format!("{media_type}; charset=utf-8")
 }
 
-/// Whether a line has control characters that JSON allows nowhere. (Strings that are read as bytes are not checked for
-/// them by the JSON parser. No early exit within a chunk, so that the loop becomes vector instructions.)
+/// Whether a line has control characters, which JSON allows nowhere. (The JSON parser does not look for them in strings
+/// that are read as bytes. There is no early exit within a chunk, so that the loop becomes vector instructions.)
 fn has_control(line: &[u8]) -> bool {
     let is_control = |byte: &u8| *byte < 0x20 && *byte != b'\t' && *byte != b'\r';
     line.chunks(4096).any(|chunk| chunk.iter().fold(false, |any, byte| any | is_control(byte)))
 }
 
-/// The fields of a line; others are passed over, for versions to come.
+/// The fields of a line. Other fields are passed over, so that later versions may have more.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default)]
@@ -184,7 +184,7 @@ struct Fields<'a> {
     priority: Option<f64>,
 }
 
-/// A string, copied only where it has escapes.
+/// A string. It is copied only if it has escapes.
 struct Text<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
@@ -209,7 +209,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// A string as bytes: lone surrogates, which JavaScript strings may hold, pass as they are and are replaced when the
+/// A string as bytes. Lone surrogates, which JavaScript strings may have, pass as they are. They are replaced when the
 /// page is decoded.
 struct Bytes<'a>(Cow<'a, [u8]>);
 
@@ -235,7 +235,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
     }
 }
 
-/// The `id` of a line that could not be understood, if it stands before whatever is wrong with it.
+/// The `id` of a line that could not be understood, if it stands before the mistake.
 fn find_id(line: &[u8]) -> Option<Box<RawValue>> {
     struct IdOf<'a>(&'a mut Option<Box<RawValue>>);
     impl<'de> Visitor<'de> for IdOf<'_> {
@@ -257,7 +257,7 @@ fn find_id(line: &[u8]) -> Option<Box<RawValue>> {
         }
     }
     let mut id = None;
-    // Its failure is known already.
+    // The error of the line is known already.
     let _ = serde_json::Deserializer::from_slice(line).deserialize_map(IdOf(&mut id));
     id
 }

@@ -1,4 +1,4 @@
-//! The loop: lines in, answers out.
+//! The loop of `dedup-stage run`: reads lines and writes answers.
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,23 +14,23 @@ use super::answer::{Answer, Code, Failure, Judged};
 use super::lines::Lines;
 use super::request::{Operation, PageRequest, Parser, Request};
 
-/// Why serving ended.
+/// The reason why serving ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// The input is over; the state is flushed.
+    /// The input is over. The state is flushed.
     Input,
-    /// Asked to stop; the state is flushed, up to the last answer written.
+    /// The program was asked to stop. The state is flushed, up to the last answer written.
     Stopped,
-    /// Nobody reads the answers any more; the state stays where the last flush left it.
+    /// Nobody reads the answers any more. The state stays where the last flush left it.
     OutputClosed,
 }
 
-/// What `hello` is answered with, beside the versions.
+/// The settings in the answer to `hello`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Greeting<'a> {
-    /// Recipe of the fingerprints.
+    /// The recipe of the fingerprints.
     pub recipe: &'a str,
-    /// Hamming distance of near-duplicates.
+    /// The Hamming distance of near-duplicates.
     pub distance: u32,
     /// What happens to the links of duplicates.
     pub on_duplicate: config::OnDuplicate,
@@ -38,7 +38,7 @@ pub struct Greeting<'a> {
     pub durable: bool,
 }
 
-/// Why serving failed.
+/// The reason why serving failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The state could not be read or written.
@@ -52,7 +52,7 @@ pub enum Error {
     Output(#[source] io::Error),
 }
 
-/// Something about the stage itself, as its answer.
+/// The answer to an operation.
 #[derive(Serialize)]
 struct OperationAnswer<'a> {
     id: Option<&'a RawValue>,
@@ -82,10 +82,11 @@ struct StageStats {
     fingerprints: usize,
 }
 
-/// Answers the lines of `input` on `output` until one of them ends or `on_start`'s stopper asks to stop.
+/// Answers the lines of `input` on `output`, until one of the two ends, or the stopper that `on_start` gets asks to
+/// stop.
 ///
 /// # Errors
-/// When the state cannot be written or either stream breaks; the state then stays where the last flush left it.
+/// If the state cannot be written, or one of the streams breaks. The state then stays where the last flush left it.
 pub fn serve(
     input: impl Read + Send + 'static,
     output: impl Write,
@@ -149,7 +150,8 @@ fn answer_all(
                     Operation::Stats | Operation::Flush => {
                         report.op = if operation == Operation::Flush { "flush" } else { "stats" };
                         if operation == Operation::Flush {
-                            // Answers first: after a crash the caller has the answer to every page that the state has.
+                            // The answers are written first: after a crash, the caller has the answer to every page
+                            // that the state has.
                             answers.flush()?;
                             stage.flush()?;
                         }
@@ -187,14 +189,14 @@ fn answer_page(request: PageRequest, answers: &mut Answers<impl Write>, stage: &
     answers.push(&Answer::page(&judged, &stage.keys().canonicalizer))
 }
 
-/// Answers on their way out.
+/// Gathers answers and writes them.
 struct Answers<W> {
     output: W,
     buffer: Vec<u8>,
 }
 
 impl<W: Write> Answers<W> {
-    /// Bytes gathered before they are written whether or not more is to come.
+    /// The bytes of answers at which they are written, even if more answers can be gathered.
     const FULL: usize = 64 << 10;
 
     fn push(&mut self, answer: &impl Serialize) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! What answers say of a page that a known corpus has.
+//! The part of an answer about the document of a known corpus that a page repeats.
 
 use serde_json::value::RawValue;
 
@@ -8,11 +8,11 @@ use crate::judge::Verdict;
 /// The document of a known corpus that a page repeats.
 #[derive(Clone, Debug)]
 pub struct KnownDocument {
-    /// Name of the corpus: that of its signature file.
+    /// The name of the corpus, which is that of its signature file.
     pub corpus: Box<str>,
-    /// The row of the document in it; `None` of an unchanged page, which names no twin.
+    /// The row of the document in the corpus; `None` for an unchanged page, which names no twin.
     pub row: Option<u64>,
-    /// The id of the document; `None` where the file cannot tell any more.
+    /// The id of the document; `None` if the file cannot tell it any more.
     pub id: Option<Box<RawValue>>,
 }
 

@@ -1,16 +1,16 @@
-//! The dedup stage as other programs see it: pages in; verdicts and the links worth following out; all state in one place.
-//! `dedup-stage run` and `dedup-stage warc` are this behind two file formats.
+//! The dedup stage as other programs see it. It gets pages, and answers with verdicts and the links that are worth
+//! following. All state is in one place. `dedup-stage run` and `dedup-stage warc` add only file formats to it.
 //!
-//! Pages are prepared on any thread ([`Preparer`]) and judged by one owner, in order ([`Stage`]).
+//! A page is prepared on any thread ([`Preparer`]). One owner judges all pages, in order ([`Stage`]).
 //!
 //! # State
 //!
-//! The state reaches the disk as it grows, long before it counts. It counts up to the page noted at the last
-//! [`Stage::flush`]. When it is opened again, what came later is taken back. So a caller that repeats what it sent after
-//! that flush gets the same answers, and memory stays bounded however rarely it flushes.
+//! The state is written to disk as it grows, but it counts only up to the page noted at the last [`Stage::flush`]. When
+//! the state is opened again, all later changes are undone. So a caller that repeats what it sent after that flush gets
+//! the same answers, and memory stays bounded even if the caller seldom flushes.
 //!
-//! There are two ways of taking back. New entries hold the order of their page: those of later pages are removed. Entries
-//! that were overwritten have their old values in an undo log ([`Session::overwrite`]).
+//! Changes are undone in two ways. New entries hold the order of their page: those of later pages are removed. The old
+//! values of entries that were overwritten are in an undo log ([`Session::overwrite`]).
 
 mod known;
 mod prepare;
@@ -34,24 +34,24 @@ pub use known::KnownDocument;
 pub use prepare::{Follow, Prepared, Preparer, Source};
 pub use records::PageName;
 
-/// What was done so far, over all runs on one state.
+/// Counts of what was done, over all runs on one state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Pages judged or passed over.
+    /// Number of pages, also of those that were not judged.
     pub pages: u64,
-    /// By verdict.
+    /// Number of pages with the verdict `unique`.
     pub unique: u64,
-    /// By verdict.
+    /// Number of pages with the verdict `exact`.
     pub exact: u64,
-    /// By verdict.
+    /// Number of pages with the verdict `near`.
     pub near: u64,
-    /// By verdict.
+    /// Number of pages with the verdict `unchanged`.
     pub unchanged: u64,
-    /// By verdict.
+    /// Number of pages with the verdict `unjudged`.
     pub unjudged: u64,
-    /// Links handed back to be followed.
+    /// Number of links that were handed back to be followed.
     pub links_admitted: u64,
-    /// Links not handed back because a duplicate carried them.
+    /// Number of links that were not handed back because their page was a duplicate.
     pub links_dropped: u64,
 }
 
@@ -60,32 +60,32 @@ pub struct Counts {
 pub struct NextLink {
     /// The link.
     pub link: OutLink,
-    /// Its place among the links that the caller gave.
+    /// The place of the link among the links that the caller gave; `None` if it gave none.
     pub given: Option<u32>,
 }
 
-/// The judge's answer, and what follows from it.
+/// The answer to one page: the verdict, and what follows from it.
 #[derive(Debug)]
 pub struct StageOutput {
-    /// Verdict and novelty.
+    /// The verdict and the novelty.
     pub judgement: Judgement,
-    /// The earlier page of another URL that it repeats.
+    /// The earlier page of another URL that the page repeats.
     pub twin: Option<PageName>,
-    /// The document of a known corpus that it repeats, if no earlier page says the same.
+    /// The document of a known corpus that the page repeats, if no earlier page says the same.
     pub known: Option<KnownDocument>,
-    /// Whether that page repeats another one itself: then it is a near duplicate with its own bytes.
+    /// Whether `twin` itself repeats another page. Then `twin` is a near duplicate, with bytes of its own.
     pub twin_repeats: bool,
-    /// What changed since the last visit of this URL, see [`Judgement::changed`].
+    /// The change since the last visit of this URL, see [`Judgement::changed`].
     pub changed: Option<&'static str>,
-    /// Of an unchanged page, the earlier page of the same URL that showed the same.
+    /// For an unchanged page: the earlier page of the same URL, which showed the same.
     pub earlier: Option<PageName>,
-    /// Links to follow, none met before.
+    /// The links to follow. None of them was met before.
     pub links: Vec<NextLink>,
-    /// Priority of these links, 0..1.
+    /// The priority of these links, 0..1.
     pub priority: f32,
-    /// Links kept back.
+    /// Number of links that are not followed because the page is a duplicate.
     pub links_dropped: u32,
-    /// Of a duplicate: links not met before that its twin has no counterpart of.
+    /// For a duplicate: the links that were not met before, and that have no counterpart on its twin.
     pub links_news: Vec<OutLink>,
 }
 
@@ -97,21 +97,21 @@ pub struct Stage {
     keys: Keys,
     urls: Urls,
     counts: Counts,
-    /// Whether pages beyond the last flush have been written to the store.
+    /// Whether changes by pages after the last flush have been written to the store.
     spilled: bool,
     /// Whether the undo log may hold entries from before the last flush.
     rubbish: bool,
 }
 
 impl Stage {
-    /// Changes held in memory before they are written ahead of the next flush.
+    /// If more changes than this are in memory, they are written to the store before the next flush.
     const PENDING: usize = 1 << 14;
 
-    /// A stage that goes on from what `session` remembers.
+    /// Opens a stage, which goes on from the state that `session` has.
     ///
     /// # Errors
     ///
-    /// [`crate::store::Error::Foreign`] where the state was written by another version or program.
+    /// [`crate::store::Error::Foreign`] if the state was written by another version or program.
     pub fn open(mut session: Session, dedup: &config::Dedup, canonicalizer: Canonicalizer) -> Result<Self> {
         let counts = state::open(&mut session)?;
         let keys = Keys { canonicalizer, hasher: KeyHasher::new(state::secret(&mut session)?) };
@@ -121,39 +121,39 @@ impl Stage {
         Ok(Self { session, flow, keys, urls, counts, spilled: false, rubbish: false })
     }
 
-    /// From now on, pages that one of these corpora has are duplicates of it.
+    /// Gives the judge known corpora. From now on, a page that one of them has is a duplicate.
     pub fn know(&mut self, corpora: Arc<Corpora>) {
         self.flow.judge_mut().know(corpora);
     }
 
-    /// How this stage identifies URLs.
+    /// The canonicalizer and the hasher by which this stage identifies URLs.
     pub fn keys(&self) -> &Keys {
         &self.keys
     }
 
-    /// Finds the fingerprints near those of pages, on the threads that prepare them. `None` if these are so few that the
-    /// stage should search itself.
+    /// A searcher for the threads that prepare pages, which finds the accepted fingerprints near those of pages. `None`
+    /// if there are so few threads that the stage should search itself.
     pub fn searcher(&self, threads: usize) -> Option<Searcher> {
         self.flow.judge().searcher(threads)
     }
 
-    /// What was done so far.
+    /// Counts of what was done, over all runs on this state.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Distinct URL keys met.
+    /// Number of distinct URL keys that were met.
     pub fn urls_seen(&self) -> usize {
         self.urls.len()
     }
 
-    /// Distinct fingerprints of accepted pages.
+    /// Number of distinct fingerprints of accepted pages.
     pub fn fingerprints(&self) -> usize {
         self.flow.judge().fingerprints()
     }
 
-    /// Judges the next page. `name` is what later duplicates of it are told; `priority` in 0..1 is what its links
-    /// inherit.
+    /// Judges the next page. `name` stands in the answers to later duplicates of the page. Its links inherit
+    /// `priority`, 0..1.
     pub fn judge(&mut self, page: Prepared, name: &PageName, priority: f32) -> Result<StageOutput> {
         let order = self.counts.pages;
         let met = match self.urls.get(page.id.url) {
@@ -200,7 +200,7 @@ impl Stage {
         }
         let (priority, links_dropped) = match result.links {
             Fate::Follow(factor) => (priority * factor, 0),
-            // A caller that judges only cannot try links.
+            // The caller of a stage gets no trials, so these links are followed.
             Fate::Try(_) => (priority, 0),
             Fate::Hold(_) | Fate::HoldKnown(_) => (0.0, std::mem::take(&mut links).len() as u32),
         };
@@ -211,7 +211,8 @@ impl Stage {
         records::put_met(order, &new, &mut self.session);
         let earlier = met.as_ref().map(|record| record.name.clone());
         if let Some(shown) = result.shown {
-            // The same bytes again are called what they were called first: that is where they are found.
+            // If the same bytes come again, the name of the first page with these bytes is kept, because they are found
+            // under it.
             let same_bytes = matches!(judgement.verdict, Verdict::Unchanged { bytes: false, .. });
             let shows_nothing = judgement.verdict == Verdict::Unjudged && case.before == Some(&shown);
             let name = earlier.clone().filter(|_| same_bytes || shows_nothing).unwrap_or_else(|| name.clone());
@@ -254,7 +255,7 @@ impl Stage {
         counts.links_dropped += u64::from(dropped);
     }
 
-    /// Writes what is pending without letting it count.
+    /// Writes pending changes to the store. They do not count before the next flush.
     fn spill(&mut self) -> Result<()> {
         if !self.spilled {
             state::mark_spilled(&mut self.session);
@@ -272,7 +273,7 @@ impl Stage {
         self.sweep()
     }
 
-    /// Removes some of the undo log that is not needed any more, with the next commit.
+    /// Removes some entries of the undo log that are not needed any more. The next commit writes the removal.
     fn sweep(&mut self) -> Result<()> {
         if self.rubbish {
             self.rubbish = self.session.sweep_undo()?;

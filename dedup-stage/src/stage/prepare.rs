@@ -1,4 +1,4 @@
-//! What can be said of one page by itself, on any thread: its key, its text and links, its fingerprint.
+//! Prepares pages for the judge, on any thread: finds the key, text, links and fingerprint of one page.
 
 use std::collections::HashMap;
 
@@ -8,55 +8,56 @@ use crate::judge::{Ahead, OutLink, Searcher};
 use crate::page::{Input, Page, Reader};
 use crate::url::{Keys, UrlId, UrlKey};
 
-/// A page as somebody fetched it.
+/// A page as it was fetched.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// Where from.
+    /// The URL of the page.
     pub url: &'a Url,
-    /// HTTP status, 200 where it is not known.
+    /// The HTTP status; 200 if it is not known.
     pub status: u16,
-    /// Value of the `Content-Type` header.
+    /// The value of the `Content-Type` header.
     pub content_type: Option<&'a str>,
-    /// Decoded body.
+    /// The decoded body.
     pub body: &'a [u8],
-    /// Whether the body is all there.
+    /// Whether the body is complete.
     pub whole: bool,
-    /// Out-links as the caller found them, absolute or relative; `None`: they are read from the page.
+    /// The links of the page as the caller found them, absolute or relative. `None` if they are to be read from the
+    /// page.
     pub links: Option<&'a [&'a str]>,
 }
 
 /// A page ready to be judged.
 #[derive(Debug)]
 pub struct Prepared {
-    /// Where from, in the URL standard's spelling.
+    /// The URL of the page, in the spelling of the URL standard.
     pub url: Url,
-    /// Canonical form of the URL.
+    /// The canonical form of the URL.
     pub key: UrlKey,
-    /// Identity of the URL.
+    /// The identity of the URL.
     pub id: UrlId,
-    /// Whether it may be judged at all: whole, with a 2xx status.
+    /// Whether the page may be judged: it is complete, and its status is 2xx.
     pub judgeable: bool,
-    /// What was read from it; its links are moved to `links`.
+    /// The content of the page. Its links were moved to `links`.
     pub page: Page,
-    /// All its links, one per key: those of its HTML, and those that the caller gave.
+    /// All links of the page, one for each key: those of its HTML, and those that the caller gave.
     pub links: Vec<OutLink>,
-    /// Those of them that are to be followed: the ones that the caller gave. Where it gave none, those of the HTML that
-    /// are not `nofollow`.
+    /// The links that are to be followed: those that the caller gave. If it gave none, those of the HTML without
+    /// `nofollow`.
     pub follow: Vec<Follow>,
-    /// The accepted fingerprints near its own, if the preparer searches for them.
+    /// The accepted fingerprints near that of the page, if the preparer searches for them.
     pub ahead: Option<Ahead>,
 }
 
 /// A link to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Follow {
-    /// Its place among [`Prepared::links`].
+    /// The place of the link in [`Prepared::links`].
     pub link: u32,
-    /// Its place among the links that the caller gave.
+    /// The place of the link among the links that the caller gave.
     pub given: Option<u32>,
 }
 
-/// Prepares pages; one per thread, and any number of them give the same answers.
+/// Prepares pages. Each thread has its own preparer, and all of them give the same answers.
 #[derive(Debug)]
 pub struct Preparer {
     reader: Reader,
@@ -65,12 +66,12 @@ pub struct Preparer {
 }
 
 impl Preparer {
-    /// A preparer that compares URLs as the stage does.
+    /// A preparer that identifies URLs as the stage does.
     pub fn new(keys: Keys) -> Self {
         Self { reader: Reader::default(), keys, searcher: None }
     }
 
-    /// From now on it also searches for near fingerprints, if it is given a searcher, so that the stage need not.
+    /// Lets the preparer also search for near fingerprints if there is a searcher, so that the stage need not.
     #[must_use]
     pub fn searching(self, searcher: Option<Searcher>) -> Self {
         Self { searcher, ..self }
@@ -84,7 +85,7 @@ impl Preparer {
         let mut links = Links::with_capacity(page.links.len());
         for link in std::mem::take(&mut page.links) {
             let place = links.place(OutLink::new(link.url, link.content, &self.keys));
-            // One of several spellings in the content is enough.
+            // The link stands in the content if one of its spellings does.
             links.all[place].content |= link.content;
             if source.links.is_none() && !page.nofollow && !link.nofollow {
                 links.follow(place, None);
@@ -92,7 +93,7 @@ impl Preparer {
         }
         for (given, link) in (0..).zip(source.links.unwrap_or_default()) {
             if let Some(url) = resolve(source.url, link) {
-                // A link that the HTML does not have was made by a script, as a part of what the page shows.
+                // A script has made a link that the HTML does not have, as a part of what the page shows.
                 let place = links.place(OutLink::new(url, true, &self.keys));
                 links.follow(place, Some(given));
             }
@@ -108,13 +109,13 @@ impl Preparer {
     }
 }
 
-/// The links of a page, one per key.
+/// The links of a page, one for each key.
 struct Links {
     all: Vec<OutLink>,
     follow: Vec<Follow>,
-    /// Hash of a key → its place.
+    /// The place of a link in `all`, by the hash of its key.
     places: HashMap<u64, usize>,
-    /// By place.
+    /// Whether a link is followed, by its place in `all`.
     followed: Vec<bool>,
 }
 
@@ -128,7 +129,7 @@ impl Links {
         }
     }
 
-    /// The place of the link with this key; a new one is added.
+    /// The place in `all` of the link with this key. A new link is added.
     fn place(&mut self, link: OutLink) -> usize {
         *self.places.entry(link.id.url).or_insert_with(|| {
             self.all.push(link);

@@ -1,4 +1,4 @@
-//! What the stage keeps of each URL: the page that it showed last, and which URLs were met.
+//! The records of the stage: the page that each URL showed last, and which URLs were met.
 
 use std::ops::ControlFlow;
 
@@ -11,29 +11,29 @@ use crate::spaces;
 use crate::store::{Error, Result, Session, codec};
 use crate::url::{KeyMap, PageId, UrlId};
 
-/// What the caller calls a page.
+/// The name that the caller gives to a page.
 #[derive(Clone, Debug)]
 pub struct PageName {
-    /// Its URL, as the caller spelt it.
+    /// The URL of the page, as the caller spelt it.
     pub url: String,
-    /// Any JSON value.
+    /// The `id` of the page: any JSON value.
     pub id: Option<Box<RawValue>>,
 }
 
 /// The page that a URL showed last.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
-    /// Its place in the order of judging.
+    /// The place of the page in the order of judging.
     pub(super) order: u64,
-    /// How often the URL was visited.
+    /// The number of visits to the URL.
     pub(super) visits: u32,
-    /// What the caller called it.
+    /// The name that the caller gave to the page.
     pub(super) name: PageName,
-    /// What the judge wants to know of it.
+    /// The facts about the page that the judge needs at the next visit.
     pub(super) shown: Shown,
 }
 
-/// The stored form of a record. (The order stands first, as in all values that the stage writes.)
+/// The stored form of a record. (The order comes first, as in all values that the stage writes.)
 #[derive(Serialize, Deserialize)]
 struct Stored {
     order: u64,
@@ -52,7 +52,7 @@ impl Record {
         Ok(Some(Self { order, visits, name: PageName { url, id }, shown }))
     }
 
-    /// Stores the record, in place of an earlier one if there `is` one.
+    /// Stores the record. `is_known` says whether there is an earlier record, which it replaces.
     pub(super) fn put(self, url: UrlId, is_known: bool, session: &mut Session) -> Result<()> {
         let Self { order, visits, name, shown } = self;
         let id = name.id.map(|id| String::from(Box::<str>::from(id)));
@@ -70,17 +70,18 @@ pub(super) fn url_of(page: PageId, session: &Session) -> Result<Option<Url>> {
     Ok(Record::get(page.url, session)?.and_then(|record| Url::parse(&record.name.url).ok()))
 }
 
-/// Where a URL stands.
+/// The fact that the stage remembers about a URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// It was met: as a page, or as a link that was handed back.
+    /// The URL was met: as a page, or as a link that was handed back.
     #[default]
     Met,
-    /// There is a record of it.
+    /// There is a record of the URL.
     Recorded,
 }
 
-/// The URLs met so far. In memory, so that a URL that is met for the first time costs no look into the store.
+/// The URLs met so far. They are in memory, so that no look into the store is needed for a URL that is met for the
+/// first time.
 #[derive(Debug, Default)]
 pub(super) struct Urls(KeyMap<Mark>);
 
@@ -113,12 +114,12 @@ impl Urls {
         self.0.get(hash)
     }
 
-    /// Says that these hashes will be asked for next.
+    /// Says that these hashes will be asked for next (see [`KeyMap::expect`]).
     pub(super) fn expect(&self, hashes: impl IntoIterator<Item = u64>) {
         self.0.expect(hashes);
     }
 
-    /// Notes that a URL was met; false if it was known.
+    /// Marks a URL as met. False if it was marked before.
     pub(super) fn meet(&mut self, hash: u64) -> bool {
         let is_new = !self.0.contains(hash);
         if is_new {
@@ -127,7 +128,7 @@ impl Urls {
         is_new
     }
 
-    /// Notes that there is a record of a URL.
+    /// Notes that a URL has a record.
     pub(super) fn record(&mut self, hash: u64) {
         self.0.set(hash, Mark::Recorded);
     }

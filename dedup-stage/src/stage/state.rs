@@ -1,4 +1,4 @@
-//! The state as a whole: its format, its secret and its counts, and how it goes back to the last flush.
+//! The state as a whole: its format, its secret and its counts. It also goes back to the last flush here.
 
 use std::ops::ControlFlow;
 
@@ -10,17 +10,18 @@ use crate::url::KeyHasher;
 const FORMAT: &str = "stage-4";
 const KEY_FORMAT: &[u8] = b"format";
 const KEY_SECRET: &[u8] = b"secret";
-/// Counts at the last flush. Pages whose order is `pages` or more do not count.
+/// The counts at the last flush. Pages whose order is `pages` or more do not count.
 const KEY_COUNTS: &[u8] = b"counts";
-/// Epoch of the undo log: the number of flushes.
+/// The epoch of the undo log, which is the number of flushes.
 const KEY_EPOCH: &[u8] = b"epoch";
-/// There, while pages that do not count may be in the store.
+/// This key is there while pages that do not count may be in the store.
 const KEY_SPILLED: &[u8] = b"spilled";
 
 /// The spaces whose values begin with the order of the page that wrote them.
 const ORDERED: [Space; 5] = [spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS, spaces::TEMPLATES, spaces::STAGE_PAGES];
 
-/// Checks what kind of state this is, and takes back what was not flushed.
+/// Checks that this program wrote the state, and undoes all changes after the last flush. Returns the counts of that
+/// flush.
 pub(super) fn open(session: &mut Session) -> Result<Counts> {
     match session.get(Space::META, KEY_FORMAT)? {
         None => session.put(Space::META, KEY_FORMAT, FORMAT),
@@ -59,10 +60,10 @@ fn record<T: serde::de::DeserializeOwned>(session: &Session, key: &[u8]) -> Resu
     session.get(Space::META, key)?.map(|value| codec::decode(&value, "the counts of the state")).transpose()
 }
 
-/// The order of the page that wrote an entry, from its key and value.
+/// Finds the order of the page that wrote an entry, from the key and the value of the entry.
 type OrderOf<'a> = &'a dyn Fn(&[u8], &[u8]) -> Result<u64>;
 
-/// Removes the entries of pages from the order `from_order` on.
+/// Removes the entries of all pages with the order `from_order` or a later one.
 fn take_back(session: &mut Session, space: Space, from_order: u64, order_of: OrderOf<'_>) -> Result<()> {
     const AT_ONCE: usize = 1 << 16;
     let mut from = Vec::new();
@@ -89,7 +90,7 @@ fn take_back(session: &mut Session, space: Space, from_order: u64, order_of: Ord
     }
 }
 
-/// The secret by which URL keys are hashed; made once per state.
+/// The secret with which URL keys are hashed. It is made once for each state.
 pub(super) fn secret(session: &mut Session) -> Result<[u8; KeyHasher::SECRET]> {
     if let Some(secret) = session.get(Space::META, KEY_SECRET)? {
         return secret.try_into().map_err(|_| Error::Damaged("its secret has the wrong length".into()));
@@ -100,7 +101,7 @@ pub(super) fn secret(session: &mut Session) -> Result<[u8; KeyHasher::SECRET]> {
     Ok(secret)
 }
 
-/// Lets everything judged so far count, from the next commit on.
+/// Lets all pages judged so far count, from the next commit on.
 pub(super) fn put_counts(session: &mut Session, counts: &Counts) -> Result<()> {
     let epoch: u64 = record(session, KEY_EPOCH)?.unwrap_or(0);
     session.put(Space::META, KEY_EPOCH, codec::encode(&(epoch + 1)));

@@ -1,4 +1,4 @@
-//! What the stage answers, and state across runs: what counts, and what is taken back.
+//! Tests the answers of the stage, and its state across runs: what counts, and what is undone.
 
 use std::ops::ControlFlow;
 
@@ -60,7 +60,7 @@ fn urls(links: &[NextLink]) -> Vec<&str> {
     links.iter().map(|next| next.link.url.as_str()).collect()
 }
 
-/// The caller's number of a page.
+/// The number that the caller gave to a page.
 fn number(name: Option<&PageName>) -> Option<u64> {
     name.and_then(|name| name.id.as_ref()).and_then(|id| id.get().parse().ok())
 }
@@ -91,7 +91,7 @@ fn judge(stage: &mut Stage, n: u64) -> String {
     )
 }
 
-/// All entries of the state but the secret, with the secret's hashes.
+/// The entries of the state. Their hashes depend on the secret, which is left out.
 fn contents(stage: &Stage) -> Vec<(Space, Vec<u8>, Vec<u8>)> {
     let mut all = Vec::new();
     for space in [spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS, spaces::STAGE_PAGES, spaces::STAGE_URLS] {
@@ -171,7 +171,7 @@ fn a_crash_while_the_state_is_taken_back_does_no_harm() {
     assert_eq!(contents(&stage), kept);
 }
 
-/// A store whose commits fail after some.
+/// A store whose commits fail after the first `left`.
 struct Failing {
     disk: Double,
     left: u64,
@@ -271,7 +271,8 @@ fn news_of_duplicates_are_told_in_every_mode_and_followed_as_the_mode_says() {
         let page = |numbers, more: &str| format!("{}{more}", html(&text, &link_list("/#", numbers)));
         show(&mut stage, "http://a.test/first", &page(1..=9, ""));
         show(&mut stage, "http://a.test/other", &html(&words(2, 60), &link_list("/#", [10])));
-        // Of its links, 10 was met elsewhere, 11 and 12 are news, and the last one has a counterpart.
+        // Of the links of `http://a.test/second`, 8 to 10 were met before. 11, 12 and the one in the navigation are
+        // news.
         let more = "<nav><a href=http://b.test/9>9</a></nav>";
         let near = show(&mut stage, "http://b.test/first", &page(9..=9, more));
         let control: Vec<_> = near.links_news.iter().map(|link| link.url.as_str()).collect();

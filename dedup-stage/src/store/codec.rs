@@ -1,7 +1,6 @@
-//! How records become bytes: [postcard](https://docs.rs/postcard) for the values of every space, of every crate.
+//! The encoding of records: the values in every space of every crate are [postcard](https://docs.rs/postcard).
 //!
-//! Keys are not encoded here. They are big-endian numbers one after the other, so that the order of the keys is the order
-//! of what they stand for.
+//! Keys are not encoded here. They are big-endian numbers one after the other, so keys sort as these numbers do.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,11 +9,11 @@ use super::{Error, Result};
 
 /// The stored form of a record.
 pub fn encode<T: Serialize + ?Sized>(record: &T) -> Vec<u8> {
-    // Postcard fails where a length is unknown or a buffer is full. Records have known lengths, and a Vec grows.
+    // Postcard fails if a length is not known or a buffer is full. Records have known lengths, and a Vec grows.
     postcard::to_allocvec(record).expect("a record has a stored form")
 }
 
-/// A record from its stored form; `what` names the record in the error.
+/// Decodes a record. `what` names the record in the error.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T> {
     match postcard::take_from_bytes(bytes) {
         Ok((record, [])) => Ok(record),
@@ -22,7 +21,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T> {
     }
 }
 
-/// The first field of a record, whatever follows; `what` names it in the error.
+/// Decodes the first field of a record, whatever follows. `what` names the record in the error.
 pub fn decode_first<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T> {
     match postcard::take_from_bytes(bytes) {
         Ok((first, _)) => Ok(first),
@@ -62,7 +61,7 @@ mod tests {
 
     #[test]
     fn the_stored_form_stays_what_it_is() {
-        // A golden form: states on disk are read by later versions.
+        // A golden form, because later versions read the states of earlier ones.
         let record = Record::Full { text: "ab".into(), number: 300, several: vec![7], maybe: None };
         assert_eq!(encode(&record), [1, 2, b'a', b'b', 0xac, 2, 1, 7, 0]);
     }

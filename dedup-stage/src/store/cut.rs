@@ -1,7 +1,7 @@
-//! Cutting a part of a state out: entries of several spaces that are copied to another store, and deleted where they were.
+//! Cuts a part out of a state: copies entries of several spaces to another store, and deletes them in the first store.
 //!
-//! Neither happens in one commit, so both can be done again after a crash: a copy writes the same entries again, and what was
-//! deleted is not there a second time. Whoever moves entries deletes them only when the whole copy is durable.
+//! Each of the two takes several commits. After a crash, each can be done again: a copy writes the same entries again,
+//! and a deletion finds fewer entries. The caller deletes entries only when the whole copy is durable.
 
 use std::ops::ControlFlow;
 
@@ -10,15 +10,15 @@ use super::{Result, Session, Space};
 /// Entries of one space with `from <= key < to` (`to` empty: to the end of the space).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRange {
-    /// The space.
+    /// The space of the entries.
     pub space: Space,
     /// The first key.
     pub from: Vec<u8>,
-    /// The key behind the last one.
+    /// The key after the last one.
     pub to: Vec<u8>,
 }
 
-/// Entries that are read, and changes that are committed, together.
+/// The number of entries that are read or committed together.
 const PART: usize = if cfg!(test) { 7 } else { 4_096 };
 
 impl KeyRange {
@@ -35,7 +35,8 @@ impl KeyRange {
     /// All keys from the first one that begins with `first` to the last one that begins with `last`.
     pub fn between(space: Space, first: &[u8], last: &[u8]) -> Self {
         let mut to = last.to_vec();
-        // The key behind the last: the prefix plus one. A prefix of 0xff alone reaches to the end.
+        // The key after the last one is the prefix plus one. A prefix of 0xff bytes only reaches to the end of the
+        // space.
         while to.last() == Some(&0xff) {
             to.pop();
         }
@@ -46,24 +47,25 @@ impl KeyRange {
     }
 }
 
-/// What another store gets of an entry, from its key and its value; `None`: nothing.
+/// Gives the value that another store gets for an entry, from the key and the value here; `None` if the entry is not
+/// copied.
 pub type Copied<'a> = &'a dyn Fn(&[u8], &[u8]) -> Result<Option<Vec<u8>>>;
 
-/// Whether an entry is meant, from its key and its value.
+/// Decides from the key and the value whether an entry is meant.
 pub type Meant<'a> = &'a dyn Fn(&[u8], &[u8]) -> Result<bool>;
 
-/// The [`Copied`] of entries that are copied as they are.
+/// A [`Copied`] that copies all entries as they are.
 pub fn as_it_is(_: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>> {
     Ok(Some(value.to_vec()))
 }
 
-/// The [`Meant`] of all entries.
+/// A [`Meant`] that means all entries.
 pub fn all(_: &[u8], _: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-/// Copies the entries in `ranges` to another session, under the same keys; returns how many there were. The copy is complete
-/// and durable when this returns.
+/// Copies the entries in `ranges` to another session, under the same keys. Returns their number. When this returns, the
+/// copy is complete and durable.
 pub fn copy(from: &Session, ranges: &[KeyRange], copied: Copied<'_>, to: &mut Session) -> Result<u64> {
     let mut count = 0;
     for range in ranges {
@@ -81,7 +83,7 @@ pub fn copy(from: &Session, ranges: &[KeyRange], copied: Copied<'_>, to: &mut Se
     Ok(count)
 }
 
-/// Deletes those entries in `ranges` that are meant; returns how many there were.
+/// Deletes those entries in `ranges` that are meant. Returns their number.
 pub fn delete(session: &mut Session, ranges: &[KeyRange], meant: Meant<'_>) -> Result<u64> {
     let mut count = 0;
     for range in ranges {
@@ -102,7 +104,7 @@ pub fn delete(session: &mut Session, ranges: &[KeyRange], meant: Meant<'_>) -> R
 /// A key and its value.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
-/// Shows the entries of a range, part by part.
+/// Calls `show` with the entries of a range, one part after the other.
 pub fn each_part(session: &Session, range: &KeyRange, show: &mut dyn FnMut(&[Entry]) -> Result<()>) -> Result<()> {
     let mut rest = range.clone();
     while let Some(entries) = part(session, &mut rest)? {
@@ -111,7 +113,7 @@ pub fn each_part(session: &Session, range: &KeyRange, show: &mut dyn FnMut(&[Ent
     Ok(())
 }
 
-/// The next entries of a range, which begins behind them then; `None` where there are no more.
+/// The next entries of a range. Afterwards the range begins after them. `None` if there are no more.
 pub fn part(session: &Session, rest: &mut KeyRange) -> Result<Option<Vec<Entry>>> {
     let mut entries = Vec::new();
     session.scan(rest.space, &rest.from, &rest.to, &mut |key, value| {

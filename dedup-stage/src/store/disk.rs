@@ -1,8 +1,9 @@
-//! The embedded store: fjall, one keyspace per [`Space`], one journal, batches made durable by fsync.
+//! The embedded store: fjall, with one keyspace for each [`Space`] and one journal. Batches are made durable by fsync.
 //!
-//! Every commit leaves its number in each space that it touches, and the numbers of all spaces in one of them. fjall forgives
-//! a journal that ends early (a torn tail), and then comes back as of an earlier commit; but where a table on disk already
-//! holds a later one, the spaces would disagree. So the numbers are compared at start, and such a store is refused.
+//! Commits are numbered. A commit leaves its number in each space that it touches. [`Space::META`] has the numbers of
+//! all spaces. If a journal ends early (a torn tail), fjall opens the store as of an earlier commit. But if a table on
+//! disk already has a later commit, the spaces would disagree. So the numbers are compared at start, and a store whose
+//! spaces disagree is refused.
 
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -18,19 +19,20 @@ use fjall::{AbstractTree, CompressionType, Database, Iter, Keyspace, KeyspaceCre
 
 use super::{Batch, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor};
 
-/// A directory with a log-structured store in it, open in this process only.
+/// A directory with a log-structured store, which is open in this process only.
 pub struct Disk {
     database: Database,
     spaces: Keyspaces,
-    /// By the number of the space, the number of the last commit that touched it. Every commit touches [`Space::META`].
+    /// The number of the last commit that touched each space, by the number of the space. Every commit touches
+    /// [`Space::META`].
     marks: [u64; Space::MOST],
-    /// Bytes that all memory tables may hold.
+    /// The bytes that all memory tables together may hold.
     tables: u64,
 }
 
-/// How often a commit looks whether there is room for the next one …
+/// The time between two looks whether there is room for the next commit …
 const LOOK: Duration = Duration::from_millis(2);
-/// … and for how long it waits at most.
+/// … and the longest time that a commit waits for room.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The keyspaces of a store by the number of the space; `None` for numbers that no space of this store has.
@@ -44,24 +46,24 @@ impl Keyspaces {
     }
 }
 
-/// In each space, the number of the last commit that touched it; in [`Space::META`], those of all spaces. Visitors never
-/// see it.
+/// The key of the entry with the number of the last commit that touched the space. In [`Space::META`] it has the
+/// numbers of all spaces. Visitors never see this entry.
 const MARK: [u8; 24] = [0xff; 24];
 
 impl Disk {
-    /// Opens the store in `dir` with these spaces, or makes one there.
+    /// Opens the store in `dir` with these spaces. If there is none, makes one.
     ///
     /// # Errors
     ///
-    /// [`Error::Locked`] where another process has it, [`Error::Damaged`] where it is not what was written,
-    /// [`Error::Io`] where the disk does not serve.
+    /// [`Error::Locked`] if another process has it open, [`Error::Damaged`] if its files are not as they were written,
+    /// [`Error::Io`] if the disk fails.
     pub fn open(dir: &Path, spaces: &Spaces) -> Result<Self> {
         Self::open_with(dir, spaces, config::bounds::MEMORY_TABLES)
     }
 
-    /// As [`Disk::open`], with so many bytes in memory tables.
+    /// Does the same as [`Disk::open`], with another bound for the bytes in memory tables.
     pub(super) fn open_with(dir: &Path, spaces: &Spaces, tables: u64) -> Result<Self> {
-        // The engine trusts some of what it reads of its own files so far as to panic where they were damaged.
+        // fjall trusts some parts of its own files, and panics if they are damaged.
         catch_unwind(AssertUnwindSafe(|| Self::open_trusting(dir, spaces, tables)))
             .unwrap_or_else(|_| Err(Error::Damaged("its files cannot be read".into())))
     }
@@ -90,7 +92,7 @@ impl Disk {
         Ok(disk)
     }
 
-    /// For those who read while this store is written to.
+    /// A reader for other threads, which may read while this store is written to.
     pub fn reader(&self) -> Reader {
         Reader::new(self.database.clone(), self.spaces.clone())
     }
@@ -100,7 +102,7 @@ impl Disk {
         Ok(value.as_chunks::<8>().0.iter().map(|mark| u64::from_be_bytes(*mark)).collect())
     }
 
-    /// The memory table of each space, with its bytes.
+    /// Each space, with the bytes of its memory table.
     fn memory_tables(&self) -> impl Iterator<Item = (u64, &Keyspace)> {
         self.spaces.0.iter().flatten().map(|space| (space.tree.active_memtable().size(), space))
     }
@@ -110,8 +112,8 @@ impl Disk {
         self.memory_tables().map(|(bytes, _)| bytes).sum()
     }
 
-    /// Has the largest memory table written to disk if all of them together are too large. fjall has a bound for each alone: a
-    /// state of many spaces would hold as many full ones as it has spaces.
+    /// Writes the largest memory table to disk if all of them together are too large. fjall only bounds each table
+    /// alone, so a state of many spaces could hold as many full tables as it has spaces.
     fn bound_tables(&self) -> Result<()> {
         if self.in_memory() > self.tables
             && let Some((_, largest)) = self.memory_tables().max_by_key(|(bytes, _)| *bytes)
@@ -121,18 +123,18 @@ impl Disk {
         Ok(())
     }
 
-    /// Waits while too many full memory tables are not on disk yet. What is committed faster than one thread can write it
-    /// down would else take several of them in each space.
+    /// Waits while too many full memory tables are not on disk yet. Otherwise, commits that are faster than the one
+    /// thread that writes tables would leave several full tables in each space.
     fn wait_for_room(&self) {
         let full = || self.spaces.0.iter().flatten().map(Keyspace::sealed_memtable_count).sum::<usize>();
-        // A disk that fails is told of by the next commit.
+        // If the disk fails, the next commit returns the error.
         let looks = LONGEST_WAIT.as_millis() / LOOK.as_millis();
         (0..looks).take_while(|_| full() > config::bounds::FULL_TABLES).for_each(|_| sleep(LOOK));
     }
 }
 
-/// Shows `visit` the entries with `from <= key < to` (`to` empty: to the end), without the mark of the space. `entries` gives
-/// what the space has between two keys.
+/// Calls `visit` with the entries with `from <= key < to` (`to` empty: to the end), but not with the mark of the space.
+/// `entries` gives the entries of the space between two keys.
 pub(super) fn visit_all(
     from: &[u8],
     to: &[u8],
@@ -151,10 +153,10 @@ pub(super) fn visit_all(
     Ok(())
 }
 
-/// How a space is laid out on disk; `tables`: bytes that all memory tables may hold.
+/// The layout of a space on disk. `tables` is the number of bytes that all memory tables together may hold.
 fn options(space: Space, tables: u64) -> KeyspaceCreateOptions {
-    // While a table is made, its index holds on to a block in memory for each block on disk. Small tables bound that, and
-    // where a space grows at its end, the merges at the end leave what is older alone.
+    // While a table is made, its index holds a block in memory for each block on disk. Small tables bound that. And if
+    // a space grows at its end, the merges at the end leave older tables alone.
     let table_size = |bytes| Arc::new(Leveled::default().with_table_target_size(bytes));
     let options = KeyspaceCreateOptions::default().manual_journal_persist(true).max_memtable_size(tables / 2);
     match space.layout() {
@@ -165,14 +167,15 @@ fn options(space: Space, tables: u64) -> KeyspaceCreateOptions {
             .data_block_size_policy(BlockSizePolicy::all(8 << 10))
             .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
         Layout::Points => pinned(options).compaction_strategy(table_size(8 << 20)),
-        // No filters on the last level, which has nearly all that is asked for.
+        // No filters on the last level, which has nearly all keys that are asked for.
         Layout::Known => pinned(options).compaction_strategy(table_size(8 << 20)).expect_point_read_hits(true),
     }
 }
 
-/// Keeps the indexes and filters of all tables in memory: a hundredth of what the tables take on disk. The cache is much smaller
-/// than the state of a large crawl, so each look would read them from disk: two blocks of 100 KB, to find one of 4 KB. (The
-/// indexes of very large levels are in two parts, of which the small one stays in memory.)
+/// Keeps the indexes and filters of all tables in memory. This takes a hundredth of what the tables take on disk. The
+/// cache is much smaller than the state of a large crawl, so without this each lookup would read two blocks of 100 KB
+/// from disk, to find one of 4 KB. (The indexes of very large levels have two parts. Only the small part stays in
+/// memory.)
 fn pinned(options: KeyspaceCreateOptions) -> KeyspaceCreateOptions {
     options.index_block_pinning_policy(PinningPolicy::all(true)).filter_block_pinning_policy(PinningPolicy::all(true))
 }
@@ -235,7 +238,8 @@ impl From<fjall::Error> for Error {
             fjall::Error::Poisoned => Error::Engine("an earlier write failed; start again".into()),
             fjall::Error::KeyspaceDeleted => Error::Engine("a space was deleted".into()),
             fjall::Error::JournalRecovery(damage) => Error::Damaged(format!("its journal cannot be read: {damage:?}")),
-            // Versions, tags, trailers, checksums, what cannot be decompressed or recovered.
+            // The rest is damage to versions, tags, trailers or checksums, or data that cannot be decompressed or
+            // recovered.
             damage => Error::Damaged(damage.to_string()),
         }
     }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Batch, Error, Memory, Result, Space, Store, Visitor};
 
-/// A [`Memory`] that is shared by its clones, as a directory is by the processes that open it one after the other; what was
-/// committed is there after a "crash" (dropping a session), what was pending is not.
+/// A [`Memory`] that is shared by its clones, as a directory is shared by processes that open it one after the other.
+/// Dropping a session is like a crash: changes that were committed are there afterwards, pending ones are not.
 ///
 /// # Examples
 ///
@@ -37,13 +37,13 @@ pub struct Double {
 #[derive(Debug, Default)]
 struct Inner {
     memory: Memory,
-    /// What goes wrong, behind so many commits.
+    /// The fault that is armed, and the number of commits that succeed before it.
     fault: Option<(u64, Fault)>,
     commits: u64,
     changes: u64,
 }
 
-/// What goes wrong with the next operation; once.
+/// A fault that makes one operation fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The next commit fails, and leaves no trace.
@@ -60,7 +60,7 @@ impl Double {
         self.fail_behind(0, fault);
     }
 
-    /// Arms a fault that comes when so many more commits have succeeded.
+    /// Arms a fault that comes after this many more commits have succeeded.
     pub fn fail_behind(&self, commits: u64, fault: Fault) {
         self.lock().fault = Some((commits, fault));
     }
@@ -70,13 +70,13 @@ impl Double {
         self.lock().fault = None;
     }
 
-    /// Commits that succeeded, and the changes in them.
+    /// The number of commits that succeeded, and the number of changes in them.
     pub fn commits(&self) -> (u64, u64) {
         let inner = self.lock();
         (inner.commits, inner.changes)
     }
 
-    /// Replaces a value behind everybody's back.
+    /// Replaces a value without a commit, as damage to the disk would.
     pub fn damage(&self, space: Space, key: &[u8], value: &[u8]) {
         let change = super::Change { space, key: key.to_vec(), value: Some(value.to_vec()) };
         // Memory never fails.

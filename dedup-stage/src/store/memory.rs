@@ -5,7 +5,7 @@ use std::ops::{Bound, ControlFlow};
 
 use super::{Batch, Result, Space, Store, Visitor};
 
-/// Keeps everything in ordered maps; its own oracle.
+/// Keeps everything in an ordered map. It is simple enough to need no other store to test it against.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     entries: BTreeMap<(Space, Vec<u8>), Vec<u8>>,

@@ -1,10 +1,11 @@
-//! State that survives: a small ordered key-value seam with atomic batches. [`Disk`] (fjall) is behind a crawl and
-//! `dedup-stage --state`, [`Memory`] behind everything else; a test double injects faults through the same seam.
+//! State that survives the process: a small interface to ordered key-value stores with atomic batches. A crawl and
+//! `dedup-stage --state` use [`Disk`] (fjall), everything else uses [`Memory`]. A test double injects faults through
+//! the same interface.
 //!
-//! The store knows bytes, batches and marks. It names no space but [`Space::META`]: each crate declares the spaces that it
-//! owns, and writes its records with [`codec`].
+//! The store knows bytes, batches and marks. It names no space but [`Space::META`]: each crate declares the spaces that
+//! it owns, and writes its records with [`codec`].
 //!
-//! Nobody writes to a [`Store`] directly: changes gather in a [`Session`], are visible to its reads at once, and reach
+//! Nobody writes to a [`Store`] directly. Changes gather in a [`Session`]. Its reads see them at once, and they reach
 //! the store as one [`Batch`] when the owner commits.
 
 pub mod codec;
@@ -30,21 +31,22 @@ pub use reader::Reader;
 pub use session::Session;
 pub use space::{Layout, Space, Spaces};
 
-/// One change.
+/// A change of one entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Where.
+    /// The space of the entry.
     pub space: Space,
-    /// Which key.
+    /// The key of the entry.
     pub key: Vec<u8>,
-    /// The new value, or `None` to delete.
+    /// The new value; `None` deletes the entry.
     pub value: Option<Vec<u8>>,
 }
 
-/// Changes that happen together or not at all. A value: it can be grouped, sent elsewhere and replayed.
+/// Changes that happen together or not at all. A batch is a plain value, so it can be grouped, sent elsewhere and
+/// replayed.
 pub type Batch = Vec<Change>;
 
-/// Why the store could not serve.
+/// The reason why an operation of the store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The disk failed, or is full.
@@ -53,16 +55,16 @@ pub enum Error {
     /// The engine under the store failed.
     #[error("state: {0}")]
     Engine(String),
-    /// What is on disk is not what was written.
+    /// The data on disk is not what was written.
     #[error("state is damaged: {0}")]
     Damaged(String),
     /// The state was written by another version of the program; the text says what to do.
     #[error("state is of another version: {0}")]
     Foreign(String),
-    /// Another process has it open.
+    /// Another process has the state open.
     #[error("state is in use by another process")]
     Locked,
-    /// The state of a crawl that another process runs, which can only be read.
+    /// The state belongs to a crawl that another process runs. It can only be read.
     #[error("the state belongs to a crawl that runs, and can only be read")]
     ReadOnly,
 }

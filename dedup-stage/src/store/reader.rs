@@ -1,4 +1,4 @@
-//! Reading a store while its owner goes on writing to it: snapshots, each as of one commit.
+//! Reads a store while its owner goes on writing to it. Each snapshot shows the store as of one commit.
 
 use fjall::{Database, Readable, Snapshot};
 
@@ -23,8 +23,8 @@ impl Reader {
         Self { database, spaces }
     }
 
-    /// The store as of its last commit. What the snapshot shows does not change any more. While it lives, the disk keeps what
-    /// the owner has since replaced: drop it soon.
+    /// The store as of its last commit. Later commits do not change the snapshot. While it lives, the disk keeps values
+    /// that the owner has replaced since. So drop it soon.
     pub fn snapshot(&self) -> impl Store + use<> {
         Frozen { snapshot: self.database.snapshot(), spaces: self.spaces.clone() }
     }
@@ -51,7 +51,7 @@ impl Store for Frozen {
 
     /// # Errors
     ///
-    /// Always: a snapshot is for reading.
+    /// Always, because a snapshot can only be read.
     fn commit(&mut self, _batch: &Batch) -> Result<()> {
         Err(Error::ReadOnly)
     }

@@ -1,4 +1,4 @@
-//! Changes on their way to the store: readable at once, durable together.
+//! Holds changes that are on their way to the store. They can be read at once, and become durable together.
 
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
@@ -6,18 +6,18 @@ use std::ops::{Bound, ControlFlow};
 use super::undo::Log;
 use super::{Batch, Change, Result, Space, Store, Visitor};
 
-/// The pending changes of one space: new values, or `None` for what is to be deleted.
+/// The pending changes of one space: new values, or `None` for keys that are to be deleted.
 type Pending = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
-/// A store with the changes that are not committed yet laid over it. One owner; what it reads is what it wrote.
+/// A store, and the changes to it that are not committed yet. It has one owner, which reads what it wrote.
 pub struct Session {
     pub(super) store: Box<dyn Store>,
-    /// By the number of the space.
+    /// The pending changes of each space, by the number of the space.
     pending: Vec<(Space, Pending)>,
     changes: usize,
     /// Bytes of all changes since the last commit.
     bytes: usize,
-    /// Where old values are kept, if they are.
+    /// The undo log, if this session keeps one.
     pub(super) log: Option<Log>,
 }
 
@@ -28,17 +28,18 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    /// Starts with nothing pending.
+    /// A session without pending changes.
     pub fn new(store: Box<dyn Store>) -> Self {
         Self { store, pending: Vec::new(), changes: 0, bytes: 0, log: None }
     }
 
-    /// Sets a value. In a session that keeps an undo log: of a new entry, see [`Session::overwrite`].
+    /// Sets a value. If the session keeps an undo log, the entry must be new. For other entries see
+    /// [`Session::overwrite`].
     pub fn put(&mut self, space: Space, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
         self.change(space, key.into(), Some(value.into()));
     }
 
-    /// Deletes a key; deleting what is not there is no error.
+    /// Deletes a key. It is no error if the key is not there.
     pub fn delete(&mut self, space: Space, key: impl Into<Vec<u8>>) {
         self.change(space, key.into(), None);
     }
@@ -110,7 +111,7 @@ impl Session {
         Ok(())
     }
 
-    /// Bytes of the keys and values of all changes since the last commit, those that were changed again included.
+    /// Bytes of the keys and values of all changes since the last commit. Changes that were changed again count, too.
     pub fn pending_bytes(&self) -> usize {
         self.bytes
     }

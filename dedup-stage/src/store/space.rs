@@ -1,4 +1,5 @@
-//! Key spaces: the tables of a store. The store knows none by name; each crate declares those that it owns.
+//! Key spaces: the tables of a store. The store itself only names [`Space::META`]. Each crate declares the spaces that
+//! it owns.
 
 /// A named, separately ordered key space.
 ///
@@ -10,19 +11,19 @@ pub struct Space {
     layout: Layout,
 }
 
-/// How the entries of a space are written and asked for.
+/// How the entries of a space are written and looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Single keys are asked for, often in vain.
+    /// Single keys are looked up, and often they are not there.
     Points,
-    /// Single keys are asked for, and hardly ever in vain: memory elsewhere knows which are there.
+    /// Single keys are looked up, and they are hardly ever missing: memory elsewhere knows which keys are there.
     Known,
-    /// Entries are written and scanned in volume; a single key is hardly ever asked for, and then it is there.
+    /// Entries are written and scanned in volume. A single key is hardly ever looked up, and then it is there.
     Volume,
 }
 
 impl Space {
-    /// Numbers are below this.
+    /// The numbers of all spaces are below this.
     pub const MOST: usize = 48;
 
     /// The space that every store has: the format, secrets, counters, and the store's own marks.
@@ -34,17 +35,17 @@ impl Space {
         Self { number, name, layout }
     }
 
-    /// Its number within the store.
+    /// The number of the space within the store.
     pub const fn number(self) -> usize {
         self.number as usize
     }
 
-    /// Its name on disk.
+    /// The name of the space on disk.
     pub const fn name(self) -> &'static str {
         self.name
     }
 
-    /// How it is used.
+    /// How the space is used.
     pub const fn layout(self) -> Layout {
         self.layout
     }
@@ -75,11 +76,11 @@ impl Ord for Space {
 pub struct Spaces(Vec<Space>);
 
 impl Spaces {
-    /// All of `groups`, in the order of their numbers.
+    /// [`Space::META`] and all spaces of `groups`, in the order of their numbers.
     ///
     /// # Panics
     ///
-    /// Where two spaces have one number or one name: then two crates would write over each other.
+    /// If two spaces have the same number or name, because two crates would overwrite each other's entries.
     pub fn new(groups: &[&[Space]]) -> Self {
         let mut all = vec![Space::META];
         all.extend(groups.iter().copied().flatten());
@@ -91,7 +92,7 @@ impl Spaces {
         Self(all)
     }
 
-    /// All of them, in the order of their numbers.
+    /// All spaces, in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = Space> + '_ {
         self.0.iter().copied()
     }

@@ -1,9 +1,10 @@
-//! What was overwritten since a mark, so that it can be put back.
+//! The values that were overwritten since a mark. They are needed to undo the changes after the mark.
 //!
-//! A state may reach the disk long before it counts: then what it overwrites or deletes must be kept, until it counts or
-//! is taken back. A session that keeps an undo log ([`Session::keep_undo`]) writes the old value of each entry that
-//! [`Session::overwrite`] changes into a space of its own, in the same batch as the change. Log entries bear the *epoch* of
-//! the session: whoever lets the state count moves the epoch on, and the entries of earlier epochs are rubbish.
+//! A change may reach the disk before it counts. Then the values that it overwrites or deletes must be kept, until it
+//! counts or is undone. A session that keeps an undo log ([`Session::keep_undo`]) writes the old value of each entry
+//! that [`Session::overwrite`] changes into a space of its own, in the same batch as the change. Log entries have the
+//! *epoch* of the session. The owner who lets the changes count moves on to the next epoch, and the log entries of
+//! earlier epochs are not needed any more.
 //!
 //! Entries written with [`Session::put`] are not logged. Their owner must be able to tell which of them are new.
 
@@ -11,7 +12,7 @@ use std::ops::ControlFlow;
 
 use super::{Result, Session, Space, codec};
 
-/// Where a session logs what it overwrites.
+/// The undo log of a session.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Log {
     pub(super) space: Space,
@@ -19,20 +20,20 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// The key under which the old value of an entry stands.
+    /// The key of the log entry with the old value of an entry.
     fn key(&self, space: Space, key: &[u8]) -> Vec<u8> {
         [&self.epoch.to_be_bytes()[..], &[space.number() as u8], key].concat()
     }
 }
 
 impl Session {
-    /// From now on the old values of overwritten entries are logged in `space`, under this epoch.
+    /// From now on the old values of overwritten entries are logged in `space`, with this epoch.
     pub fn keep_undo(&mut self, space: Space, epoch: u64) {
         self.log = Some(Log { space, epoch });
     }
 
-    /// Sets (`Some`) or deletes (`None`) an entry that may be there already; logs its old value, if this session keeps an undo
-    /// log and has not logged this entry in this epoch.
+    /// Sets (`Some`) or deletes (`None`) an entry that may be there already. Logs the old value if this session keeps
+    /// an undo log, and has not logged this entry in this epoch yet.
     pub fn overwrite(&mut self, space: Space, key: impl Into<Vec<u8>>, value: Option<Vec<u8>>) -> Result<()> {
         let key = key.into();
         if let Some(log) = self.log {
@@ -46,8 +47,8 @@ impl Session {
         Ok(())
     }
 
-    /// Takes back what was overwritten in this epoch, in the entries of `spaces`. Entries written since with
-    /// [`Session::put`] remain.
+    /// Puts back the values that were overwritten in this epoch, in the entries of `spaces`. Entries that were written
+    /// since with [`Session::put`] remain.
     pub fn undo(&mut self, spaces: &[Space]) -> Result<()> {
         let Some(log) = self.log else { return Ok(()) };
         let mut from = log.epoch.to_be_bytes().to_vec();
@@ -69,7 +70,7 @@ impl Session {
         }
     }
 
-    /// Moves on to the next epoch: what was overwritten stays so. What is pending of the log is dropped.
+    /// Moves on to the next epoch: overwritten entries keep their new values. Pending entries of the log are dropped.
     pub fn forget_undo(&mut self) {
         if let Some(log) = &mut self.log {
             log.epoch += 1;
@@ -78,7 +79,7 @@ impl Session {
         }
     }
 
-    /// Deletes some log entries of earlier epochs; false if there were none.
+    /// Deletes some log entries of earlier epochs. False if there were none.
     pub fn sweep_undo(&mut self) -> Result<bool> {
         let Some(log) = self.log else { return Ok(false) };
         let mut old = Vec::new();
@@ -91,6 +92,6 @@ impl Session {
         Ok(any)
     }
 
-    /// Log entries handled in one step.
+    /// The most log entries that are handled in one step.
     const AT_ONCE: usize = 1 << 12;
 }

@@ -1,8 +1,9 @@
-//! The canonical form of a URL, used for comparing only: nobody ever fetches a spelling that nobody linked to.
+//! The canonical form of a URL, which is only used to compare URLs. The crawler never fetches a spelling that nobody
+//! linked to.
 //!
-//! What the URL standard's parser already makes equal comes first, and cannot be switched off: case of scheme and host,
-//! default port, dot segments, the spellings of an address, international host names, tabs and line ends. On http and
-//! https URLs these rules follow; each but the first has its switch in the configuration.
+//! The parser of the URL standard already makes some URLs equal, and this cannot be switched off: case of scheme and
+//! host, default port, dot segments, the spellings of an address, international host names, tabs and line ends. For
+//! http and https URLs, these rules follow. Each rule but the first has a switch in the configuration.
 //!
 //! | rule | makes equal | switch |
 //! |---|---|---|
@@ -16,9 +17,9 @@
 //! | empty parameters and queries | `/a?&b=1&` and `/a?b=1`, `/a?` and `/a` | `drop-empty` |
 //! | order of parameters | `?a=1&b=2` and `?b=2&a=1` | `sort-query` |
 //!
-//! Not equal: `http` and `https`, `www.` and none, `/a` and `/a/`, `//` and `/`, `/` and `/index.html`, `?a` and `?a=`, two
-//! values of one parameter in two orders, letters of path and query in two cases. Where a site makes these the same, its
-//! pages say so, and the judge hears it.
+//! Not equal are: `http` and `https`, `www.` and none, `/a` and `/a/`, `//` and `/`, `/` and `/index.html`, `?a` and
+//! `?a=`, two values of one parameter in two orders, letters of path and query in two cases. If these are the same on a
+//! site, the judge finds out by comparing the pages.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -31,18 +32,18 @@ use super::sessions::{is_session, is_session_segment};
 use super::tracking::is_tracking;
 use super::{KeyHasher, UrlId};
 
-/// The canonical spelling of a URL. Two URLs with one key are one URL to the frontier.
+/// The canonical spelling of a URL. The frontier treats two URLs with the same key as one URL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UrlKey(Box<str>);
 
 impl UrlKey {
-    /// The key as text; a valid URL, though not necessarily one that the site answers.
+    /// The key as text. It is a valid URL, but the site may not answer it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Turns URLs into keys by a fixed set of rules, listed above. Idempotent: the key of a key is itself.
+/// Turns URLs into keys by a fixed set of rules, listed above. It is idempotent: the key of a key is itself.
 ///
 /// # Examples
 ///
@@ -68,17 +69,17 @@ pub struct Canonicalizer {
     keep_params: BTreeSet<Box<[u8]>>,
 }
 
-/// Memory for keys in the making.
+/// Memory for the key that is being written.
 #[derive(Debug, Default)]
 struct Scratch {
     key: Vec<u8>,
-    /// Where the kept parameters lie in `key`: start of the name, end of the name, end of the value.
+    /// The places in `key` of the parameters that are kept: start of the name, end of the name, end of the value.
     params: Vec<[usize; 3]>,
     sorted: Vec<u8>,
 }
 
 impl Scratch {
-    /// Bytes kept from one URL to the next; one that is longer gives its memory back.
+    /// The most bytes of memory that are kept from one URL to the next. After a longer URL, the memory is given back.
     const KEPT: usize = 1 << 16;
 }
 
@@ -93,7 +94,7 @@ impl Default for Canonicalizer {
 }
 
 impl Canonicalizer {
-    /// With the rules that are switched on.
+    /// A canonicalizer with the rules that are switched on.
     pub fn new(urls: &Urls) -> Self {
         let set = |names: &[String]| names.iter().map(|name| name.as_bytes().into()).collect();
         Self {
@@ -119,8 +120,8 @@ impl Canonicalizer {
         self.with(url, |key| hasher.hash_bytes(key))
     }
 
-    /// The identity of `url`, and its reference: a hash of what its key says after the host. A mirror under another host
-    /// name has links with the same references.
+    /// The identity of `url`, and its reference: a hash of the part of its key after the host. A mirror under another
+    /// host name has links with the same references.
     pub fn identify(&self, url: &Url, hasher: &KeyHasher) -> (UrlId, u32) {
         let site = hasher.site(url);
         self.with(url, |key| {
@@ -238,7 +239,7 @@ impl Canonicalizer {
     }
 }
 
-/// The URL without its fragment, if no rule would change it; true of most links.
+/// The URL without its fragment, if no rule would change it. This is so for most links.
 #[inline]
 fn plain(url: &Url) -> Option<&[u8]> {
     let text = url.as_str().as_bytes();
@@ -248,7 +249,7 @@ fn plain(url: &Url) -> Option<&[u8]> {
         _ => return None,
     };
     let path = url.path().as_bytes();
-    // The path is a part of the text: how far in, their addresses tell.
+    // The path is a part of the text. Their addresses tell where it begins.
     let start = path.as_ptr() as usize - text.as_ptr() as usize;
     let end = start + path.len();
     let authority = text.get(authority..start)?;
@@ -272,8 +273,8 @@ fn without_dot(host: &str) -> &str {
     }
 }
 
-/// Removes `;jsessionid=…` and the like from the segment that begins at `start`, unless a dot segment would remain, which
-/// would change where the path leads.
+/// Removes `;jsessionid=…` and the like from the segment that begins at `start`. The parameter stays if a dot segment
+/// would remain, because that would change the path.
 fn drop_session_params(key: &mut Vec<u8>, start: usize) {
     let mut from = start;
     while let Some(semicolon) = key[from..].iter().position(|octet| *octet == b';').map(|at| from + at) {
@@ -291,14 +292,14 @@ fn drop_session_params(key: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// What a key says after scheme, host and port: path and query.
+/// The part of a key after scheme, host and port: path and query.
 fn after_host(key: &[u8]) -> &[u8] {
     let Some(slashes) = memchr::memmem::find(key, b"://") else { return key };
     let rest = &key[slashes + 3..];
     &rest[memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len())..]
 }
 
-/// Whether a segment is `.` or `..`, however escaped.
+/// Whether a segment is `.` or `..`, escaped or not.
 fn is_dots(mut segment: &[u8]) -> bool {
     for _ in 0..2 {
         segment = match segment {

@@ -1,29 +1,30 @@
-//! The normal form of percent-encoding (RFC 3986, section 6.2.2): an octet has one spelling, whoever wrote it.
+//! The normal form of percent-encoding (RFC 3986, section 6.2.2), in which each octet has one spelling.
 
-/// The part of a URL that a text is from.
+/// The part of a URL that a text comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// A path.
     Path = 1,
-    /// A query: here `+` is a space, and what separates parts of a path is literal.
+    /// A query. In a query, `+` is a space, and characters that separate parts of a path are literal.
     Query = 2,
 }
 
-/// What may happen to an octet, as bits.
+/// The treatment of an octet in the normal form, as bits.
 #[derive(Clone, Copy)]
 struct Class(u8);
 
 impl Class {
-    /// Stands for itself in a path, in a query.
+    /// The octet stands for itself in a path, or in a query.
     const RAW: [u8; 3] = [0, 1, 2];
-    /// Loses its escape in a path, in a query.
+    /// The octet loses its escape in a path, or in a query.
     const BARE: [u8; 3] = [0, 4, 8];
 }
 
-/// What stands for itself in a path: unreserved, sub-delims, `:`, `@` and `/`. An octet loses its escape where it means the
-/// same without: letters, digits and the punctuation that separates nothing. What separates keeps both meanings apart
-/// (`/` and `%2F` in a path, `&`, `=`, `;`, `+`, `#` and `%` everywhere); in a query, where form encoding has escaped at will,
-/// `/` and `?` separate nothing. `'` is escaped in queries, as the URL standard has it.
+/// In a path, these stand for themselves: unreserved characters, sub-delims, `:`, `@` and `/`. An octet loses its
+/// escape if it means the same without it: letters, digits, and punctuation that separates nothing. Octets that
+/// separate keep both meanings apart (`/` and `%2F` in a path, `&`, `=`, `;`, `+`, `#` and `%` everywhere). In a query,
+/// forms escape more than they have to, so `/` and `?` separate nothing there. `'` is escaped in queries, as in the URL
+/// standard.
 const CLASSES: [Class; 256] = {
     let mut classes = [Class(0); 256];
     let mut octet = 0;
@@ -49,14 +50,14 @@ const CLASSES: [Class; 256] = {
     classes
 };
 
-/// Whether an octet stands for itself, so that a text of such octets is its own normal form.
+/// Whether an octet stands for itself. A text of such octets is its own normal form.
 #[inline]
 pub(super) fn is_raw(octet: u8, part: Part) -> bool {
     CLASSES[usize::from(octet)].0 & Class::RAW[part as usize] != 0
 }
 
-/// Appends the normal form of `text`. Idempotent: a `%` that escapes nothing is itself escaped, so that no escape arises
-/// where there was none.
+/// Appends the normal form of `text`. This is idempotent: a `%` that escapes nothing is itself escaped, so no escape
+/// arises where there was none.
 pub(super) fn normalize(text: &[u8], part: Part, out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = rest.iter().position(|octet| !is_raw(*octet, part)) {

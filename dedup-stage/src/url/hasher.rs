@@ -1,4 +1,4 @@
-//! Hashes of URL keys, with a secret of the crawl, so that nobody can make two URLs collide on purpose.
+//! Hashes of URL keys. They are made with a secret of the crawl, so that nobody can make two URLs collide on purpose.
 
 use std::cell::RefCell;
 
@@ -8,8 +8,8 @@ use xxhash_rust::xxh3;
 use super::{SiteId, UrlKey, host, registrable_domain};
 
 thread_local! {
-    /// The host that was hashed last, the hash of a constant (which tells hashers apart), and the identity: the links of one
-    /// page are mostly of one host.
+    /// The host that was hashed last, the hash of a constant (which tells hashers apart), and the identity of the host.
+    /// Most links of a page have the same host.
     static LAST: RefCell<(String, u64, SiteId)> = RefCell::default();
 }
 

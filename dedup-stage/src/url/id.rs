@@ -1,18 +1,19 @@
-//! The identity of a URL in the state: hashes of its registrable domain, of its host and of its whole key, in this order.
+//! The identity of a URL in the state: hashes of its registrable domain, of its host and of its whole key, in this
+//! order.
 //!
-//! Keys of the state begin with it. So everything that is known of a host, or of a domain, is a range of keys, which can be
-//! scanned, moved elsewhere and dropped.
+//! Keys of the state begin with this identity. So everything that is known about a host, or about a domain, is a range
+//! of keys, which can be scanned, moved elsewhere and dropped.
 
 use ::url::{Host, Url};
 use serde::{Deserialize, Serialize};
 
-/// The identity of a URL. Two URLs with one key have one identity.
+/// The identity of a URL. Two URLs with the same key have the same identity.
 ///
-/// All three are hashes of 64 bits with the secret of the crawl, so that nobody can make two URLs collide on purpose. The last
-/// one alone identifies the URL; the first two say where its state lies.
+/// All three parts are hashes of 64 bits with the secret of the crawl, so that nobody can make two URLs collide on
+/// purpose. The last part alone identifies the URL. The first two say which keys of the state are about its host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UrlId {
-    /// Where the host's state lies.
+    /// The identity of the host.
     pub site: SiteId,
     /// Hash of the whole key.
     #[serde(with = "fixed")]
@@ -34,12 +35,13 @@ impl SiteId {
     /// Bytes of the stored form.
     pub const BYTES: usize = 16;
 
-    /// In which of so many parts of all registrable domains the host's domain is, from 0 ([`super::Sites::parts`]).
+    /// The number of the part, from 0, that has the host's domain, if all registrable domains are divided into this
+    /// many parts ([`super::Sites::parts`]).
     pub fn part(self, parts: u32) -> u32 {
         ((u128::from(self.domain) * u128::from(parts)) >> 64) as u32
     }
 
-    /// The stored form; sorts as the identity does.
+    /// The stored form. It sorts as the identity does.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(&self.domain.to_be_bytes());
@@ -47,7 +49,7 @@ impl SiteId {
         bytes
     }
 
-    /// From the first bytes of a key; `None` if there are too few.
+    /// Reads an identity from the first bytes of a key. `None` if there are too few bytes.
     pub fn read(key: &[u8]) -> Option<Self> {
         let (domain, rest) = key.split_first_chunk()?;
         let (host, _) = rest.split_first_chunk()?;
@@ -59,7 +61,7 @@ impl UrlId {
     /// Bytes of the stored form.
     pub const BYTES: usize = SiteId::BYTES + 8;
 
-    /// The stored form; sorts as the identity does.
+    /// The stored form. It sorts as the identity does.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..SiteId::BYTES].copy_from_slice(&self.site.to_bytes());
@@ -67,7 +69,7 @@ impl UrlId {
         bytes
     }
 
-    /// From the first bytes of a key; `None` if there are too few.
+    /// Reads an identity from the first bytes of a key. `None` if there are too few bytes.
     pub fn read(key: &[u8]) -> Option<Self> {
         let site = SiteId::read(key)?;
         let url = key.get(SiteId::BYTES..)?.first_chunk()?;
@@ -75,22 +77,23 @@ impl UrlId {
     }
 }
 
-/// The identity of a page: what one URL showed at one visit.
+/// The identity of a page, which is the answer of one URL at one visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PageId {
     /// The URL.
     pub url: UrlId,
-    /// Number of the visit to this URL, from 1.
+    /// The number of the visit to this URL, from 1.
     pub visit: u32,
 }
 
-/// The host of a URL, without the dot that may end it; empty where there is none.
+/// The host of a URL, without the dot that may end it; empty if there is no host.
 pub fn host(url: &Url) -> &str {
     let host = url.host_str().unwrap_or_default();
     host.strip_suffix('.').unwrap_or(host)
 }
 
-/// The registrable domain of a URL (one label below a public suffix). Where there is none, as with addresses, the host.
+/// The registrable domain of a URL (one label below a public suffix). If it has none, as with addresses, this is the
+/// host.
 pub fn registrable_domain(url: &Url) -> &str {
     match url.host() {
         Some(Host::Domain(_)) => registrable(host(url)).unwrap_or_else(|| host(url)),
@@ -98,14 +101,14 @@ pub fn registrable_domain(url: &Url) -> &str {
     }
 }
 
-/// The registrable domain that a name is in; `None` for public suffixes and what is no name.
-// The list is code. Wherever it is inlined there is one more megabyte of it.
+/// The registrable domain of a host name; `None` for public suffixes and for texts that are no names.
+// The list of suffixes is code of a megabyte, and would be copied wherever this function is inlined.
 #[inline(never)]
 pub fn registrable(name: &str) -> Option<&str> {
     psl::domain_str(name)
 }
 
-/// Hashes are stored in eight bytes each: as numbers of variable length they would take ten.
+/// Stores hashes in eight bytes each. As numbers of variable length, they would take ten.
 mod fixed {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

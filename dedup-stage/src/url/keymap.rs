@@ -1,25 +1,27 @@
-//! Compact tables of 64-bit hashes: a set (digests seen), and a map to a byte or two (where each URL stands).
+//! Compact tables of 64-bit hashes: a set (for example, of digests), and a map to a mark of a byte or two (for example,
+//! the state of each URL).
 
 /// A growing map from 64-bit hashes to small marks.
 ///
-/// Open addressing in many small shards. A shard's slots are in the order of their hashes (home slot = hash scaled to the
-/// capacity), so that a shard grows by one pass over its memory; it is the only one that is copied, so that no insertion
-/// takes long and no growth needs much more than what is there.
+/// This is open addressing in many small shards. The slots of a shard are in the order of their hashes (the home slot
+/// is the hash, scaled to the capacity). So a shard grows by one pass over its memory. Only this shard is copied, so no
+/// insertion takes long, and growing needs little memory besides the table itself.
 ///
 /// # Complexity
 ///
-/// Expected O(1); at most 5/6 of a shard's slots are taken, and 5/9 right after it grew: 9.6 to 14.4 bytes a hash, and 1.2
-/// to 1.8 times the size of a mark.
+/// Expected O(1). At most 5/6 of a shard's slots are taken, and 5/9 right after it grew. A hash takes 9.6 to 14.4
+/// bytes, and 1.2 to 1.8 times the size of a mark.
 #[derive(Debug)]
 pub struct KeyMap<M> {
     shards: Box<[Shard<M>]>,
     len: usize,
 }
 
-/// A set of 64-bit hashes, at most 16 bytes each once it is large, also while it grows.
+/// A set of 64-bit hashes. Once it is large, each takes at most 16 bytes, also while the set grows.
 pub type KeySet = KeyMap<()>;
 
-/// Slots of 8 bytes, 0 = free, with a mark for each; the hash 0 stands aside.
+/// A part of the map: slots of 8 bytes, in which 0 means free, and a mark for each slot. The hash 0 has a field of its
+/// own.
 #[derive(Clone, Debug)]
 struct Shard<M> {
     slots: Box<[u64]>,
@@ -44,14 +46,14 @@ impl<M: Copy + Default> Default for KeyMap<M> {
 const SHARD_BITS: u32 = 10;
 
 impl KeySet {
-    /// Adds a hash; false if it was there.
+    /// Adds a hash. False if it was there already.
     pub fn insert(&mut self, hash: u64) -> bool {
         self.set(hash, ()).is_none()
     }
 }
 
 impl<M: Copy + Default> KeyMap<M> {
-    /// Sets the mark of a hash; returns the mark that it had.
+    /// Sets the mark of a hash. Returns the mark that it had.
     pub fn set(&mut self, hash: u64, mark: M) -> Option<M> {
         let (shard, home) = split(hash);
         let before = self.shards[shard].set(hash, home, mark);
@@ -70,16 +72,16 @@ impl<M: Copy + Default> KeyMap<M> {
         self.get(hash).is_some()
     }
 
-    /// Says that these hashes will be asked for next. Once the table is larger than the caches, each of them costs a wait for
-    /// memory; here the waits overlap.
+    /// Says that these hashes will be asked for next. If the table is larger than the caches of the processor, each of
+    /// them has to be loaded from memory. Here these loads overlap.
     pub fn expect(&self, hashes: impl IntoIterator<Item = u64>) {
         let places = hashes.into_iter().map(|hash| {
             let (shard, home) = split(hash);
             let shard = &self.shards[shard];
             shard.slots.get(shard.home(home)).copied().unwrap_or(0)
         });
-        // The loads do not depend on each other, so that the processor has many under way; the sum keeps them from being
-        // optimised away.
+        // The loads do not depend on each other, so the processor can have many under way. The sum keeps the compiler
+        // from removing them.
         std::hint::black_box(places.fold(0, u64::wrapping_add));
     }
 
@@ -88,30 +90,30 @@ impl<M: Copy + Default> KeyMap<M> {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no hashes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Memory held, in bytes.
+    /// Bytes of memory that the map takes.
     pub fn bytes(&self) -> usize {
         let slot = size_of::<u64>() + size_of::<M>();
         self.shards.iter().map(|shard| size_of::<Shard<M>>() + shard.slots.len() * slot).sum()
     }
 }
 
-/// The shard of a hash, and the rest of its bits, which place it in there.
+/// The shard of a hash, and the other bits of the hash, which decide about its slot.
 fn split(hash: u64) -> (usize, u64) {
     ((hash >> (64 - SHARD_BITS)) as usize, hash << SHARD_BITS)
 }
 
 impl<M: Copy + Default> Shard<M> {
-    /// The slot where a hash is at best.
+    /// The home slot of a hash.
     fn home(&self, home: u64) -> usize {
         ((u128::from(home) * self.slots.len() as u128) >> 64) as usize
     }
 
-    /// The slot that holds `hash`, or the free one where it belongs. Needs a free slot.
+    /// The slot that has `hash`, or the free slot where it belongs. The shard must have a free slot.
     fn find(&self, hash: u64, home: u64) -> usize {
         let capacity = self.slots.len();
         let mut slot = self.home(home);

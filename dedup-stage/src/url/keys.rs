@@ -1,15 +1,15 @@
-//! How URLs become identities: the rules for keys, together with the secret that their hashes are made with.
+//! Makes the identities of URLs: combines the rules for keys with the secret of the hashes.
 
 use ::url::Url;
 
 use super::{Canonicalizer, KeyHasher, SiteId, UrlId};
 
-/// Makes identities of URLs. The judge, the frontier and the workers share one.
+/// Makes the identities of URLs. The judge, the frontier and the workers share one.
 #[derive(Clone, Debug)]
 pub struct Keys {
-    /// Makes keys.
+    /// Makes the keys of URLs.
     pub canonicalizer: Canonicalizer,
-    /// Hashes them with the secret.
+    /// Hashes keys with the secret.
     pub hasher: KeyHasher,
 }
 

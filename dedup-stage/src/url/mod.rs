@@ -1,4 +1,4 @@
-//! URLs: the URL as written is what is fetched, its *key* is what is compared.
+//! URLs. A URL is fetched as it is written, and compared by its *key*.
 
 mod canonical;
 mod escapes;
@@ -19,8 +19,8 @@ pub use keys::Keys;
 pub use resolve::{compact, resolve};
 pub use sites::Sites;
 
-/// Takes user name and password out of a URL (`http://me:secret@host/`): nothing that is written may have them. Returns
-/// whether there were any.
+/// Removes the user name and the password from a URL (`http://me:secret@host/`), because no output may have them.
+/// Returns whether there were any.
 pub fn drop_user(url: &mut url::Url) -> bool {
     if url.username().is_empty() && url.password().is_none() {
         return false;

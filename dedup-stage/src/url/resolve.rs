@@ -1,9 +1,9 @@
-//! Links as pages write them, to URLs.
+//! Resolves links, as pages write them, to URLs.
 
 use url::{ParseError, Url};
 
-/// What `href` on a page at `base` leads to, as the URL standard says. The parser refuses an http reference that begins
-/// with three slashes or more; the standard takes them for two.
+/// The URL to which `href` leads on a page at `base`, by the URL standard. The parser refuses an http reference that
+/// begins with three slashes or more. The standard takes them for two.
 pub fn resolve(base: &Url, href: &str) -> Result<Url, ParseError> {
     let reference = href.trim_start_matches(|c: char| c <= ' ');
     let is_slash = |c: char| matches!(c, '/' | '\\');
@@ -16,8 +16,8 @@ pub fn resolve(base: &Url, href: &str) -> Result<Url, ParseError> {
     base.join(href)
 }
 
-/// The URL, in no more memory than it needs: the parser leaves up to as much room behind a URL as the URL is long. Short URLs
-/// stay as they are.
+/// The URL in no more memory than it needs. The parser may leave as much room after a URL as the URL is long. Short
+/// URLs stay as they are.
 pub fn compact(url: Url) -> Url {
     const SHORT: usize = 256;
     if url.as_str().len() > SHORT { url.clone() } else { url }

@@ -1,6 +1,6 @@
 //! Session ids in URLs: parameters of query and path, and ASP.NET's path segments.
 
-/// Names that carry nothing but a session, in lower case and in order.
+/// Names of parameters that have nothing but a session id, in lower case and in order.
 const NAMES: [&str; 11] = [
     "asp.net_sessionid",
     "cfid",
@@ -15,7 +15,7 @@ const NAMES: [&str; 11] = [
     "zenid",
 ];
 
-/// Names that may as well carry something else: they count as a session where their value looks like an id.
+/// Names of parameters that may also have something else. They count as a session if their value looks like an id.
 const AMBIGUOUS: [&str; 6] = ["s", "sess", "session", "sesskey", "sid", "ssid"];
 
 /// Whether a parameter is a session id. Names are compared without case.
@@ -29,7 +29,7 @@ pub(super) fn is_session(name: &[u8], value: &[u8]) -> bool {
     }
 }
 
-/// At least sixteen letters and digits, and enough digits that it is no word: 128 bits as hexadecimal or the like.
+/// Whether a value looks like an id: at least sixteen letters and digits, with so many digits that it is no word.
 fn is_id(value: &[u8]) -> bool {
     let digits = value.iter().filter(|octet| octet.is_ascii_digit()).count();
     (16..=128).contains(&value.len())

@@ -1,5 +1,5 @@
-//! A set of hosts, as ranges of their identities. One host, all hosts of a domain and a share of all hosts there are have the
-//! same form, and so has what remains of a set when a part of it is given away.
+//! A set of hosts, as ranges of their identities. One host, all hosts of a domain, and a share of all hosts have the
+//! same form. So has the rest of a set when a part of it is given away.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,22 +10,23 @@ use crate::store::cut::KeyRange;
 /// A set of hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sites(
-    /// First and last identity of each range. Sorted; between two ranges there is always a host of neither.
+    /// The first and the last identity of each range. They are sorted. Between two ranges there is always a host that
+    /// is in neither.
     Vec<(SiteId, SiteId)>,
 );
 
 impl Sites {
-    /// All hosts there are.
+    /// The set of all possible hosts.
     pub fn all() -> Self {
         Self::of_numbers(vec![(0, u128::MAX)])
     }
 
-    /// These hosts.
+    /// The set of these hosts.
     pub fn of(hosts: impl IntoIterator<Item = SiteId>) -> Self {
         Self::of_numbers(hosts.into_iter().map(|site| (number(site), number(site))).collect())
     }
 
-    /// All hosts of these registrable domains, which are given by their hashes ([`SiteId::domain`]).
+    /// The set of all hosts of these registrable domains, which are given by their hashes ([`SiteId::domain`]).
     pub fn of_domains(domains: impl IntoIterator<Item = u64>) -> Self {
         let range = |domain| {
             let first = SiteId { domain, host: 0 };
@@ -34,8 +35,8 @@ impl Sites {
         Self::of_numbers(domains.into_iter().map(range).collect())
     }
 
-    /// Some of so many parts of all hosts. The hosts of a registrable domain are in one part ([`SiteId::part`]), and all
-    /// parts have as many domains as any other, as far as hashes are even.
+    /// The set of the hosts in some parts, if all hosts are divided into `parts` parts. All hosts of a registrable
+    /// domain are in the same part ([`SiteId::part`]). All parts have about as many domains, as far as hashes are even.
     pub fn parts(numbers: std::ops::Range<u32>, parts: u32) -> Self {
         let first = |part: u32| (u128::from(part) << 64).div_ceil(u128::from(parts));
         let (from, to) = (first(numbers.start), first(numbers.end));
@@ -92,7 +93,7 @@ impl Sites {
         self.0.iter().map(|(first, last)| KeyRange::between(space, &bytes(*first), &bytes(*last))).collect()
     }
 
-    /// Sorts ranges, and joins those between which there is no room.
+    /// Makes a set of ranges. Sorts them, and joins those between which there is no host.
     fn of_numbers(mut ranges: Vec<(u128, u128)>) -> Self {
         ranges.sort_unstable();
         let mut joined: Vec<(u128, u128)> = Vec::new();
@@ -106,7 +107,7 @@ impl Sites {
     }
 }
 
-/// An identity as a number; sorts as the identity does.
+/// An identity as a number. It sorts as the identity does.
 fn number(site: SiteId) -> u128 {
     u128::from_be_bytes(site.to_bytes())
 }
@@ -167,7 +168,7 @@ mod tests {
             assert!(Sites::parts(0..0, parts).is_empty());
             for _ in 0..200 {
                 let number = random.u32(..parts);
-                // Both ends of the part, and the domains beyond.
+                // The sites at both ends of the part, and any other one.
                 let (first, last) = part(number).0[0];
                 for site in [first, last, SiteId { domain: random.u64(..), host: random.u64(..) }] {
                     assert!(part(site.part(parts)).has(site), "{site:?} of {parts}");

@@ -1,16 +1,17 @@
-//! Parameters that tell a site where its visitor came from, and nothing about what is asked for. Every name that begins
-//! with `utm_` counts, and the names of two lists, in lower case:
+//! Parameters that tell a site where its visitor came from, and nothing about what the visitor asks for. Every name
+//! that begins with `utm_` counts, and so do the names of two lists, in lower case:
 //!
-//! - the public-domain list of the tracking-parameters project (github.com/mpchadwick/tracking-query-params-registry), as
-//!   read on 2026-11-22; its names that mean something else elsewhere count on the sites of their platform only;
-//! - plain names that platforms for mail, advertising and analytics write to any site's addresses, as browsers' and
-//!   filters' lists for stripping agreed on them on 2026-11-22 (Brave's and LibreWolf's query filters, privacytests.org,
-//!   github.com/henkisdabro/platform-url-click-id-parameters), each with its platform.
+//! - The first is the public-domain list of the tracking-parameters project
+//!   (github.com/mpchadwick/tracking-query-params-registry), as read on 2026-11-22. Those of its names that mean
+//!   something else on other sites count only on the sites of their platform.
+//! - The second has plain names that platforms for mail, advertising and analytics write to addresses of any site, each
+//!   with its platform. Browsers' and filters' lists for stripping agreed on them on 2026-11-22 (Brave's and
+//!   LibreWolf's query filters, privacytests.org, github.com/henkisdabro/platform-url-click-id-parameters).
 //!
-//! Names on those lists that are ordinary words or abbreviations (`cid`, `ref`, `campaign`, `clickid`) carry content
-//! somewhere and do not count; what they are on a site, the learned rules find out.
+//! Some names on those lists are ordinary words or abbreviations (`cid`, `ref`, `campaign`, `clickid`). They choose
+//! content on some sites, so they do not count. Learned rules find out what they mean on a site.
 
-/// Names of the registry that count everywhere, in order.
+/// Names of the registry that count on all sites, in order.
 const NAMES: [&str; 85] = [
     "_branch_match_id",
     "_bta_c",
@@ -99,7 +100,7 @@ const NAMES: [&str; 85] = [
     "yclid",
 ];
 
-/// Other names that count everywhere, in order.
+/// Other names that count on all sites, in order.
 const MORE: [&str; 96] = [
     "__hsfp",               // HubSpot
     "__hssc",               // HubSpot
@@ -199,7 +200,7 @@ const MORE: [&str; 96] = [
     "zanpid",               // Zanox
 ];
 
-/// Names that count on the hosts of one platform: a label of its registrable domains, and the names.
+/// Names that count only on the hosts of one platform. A platform is given by a label of its registrable domains.
 const OF_PLATFORMS: [(&str, &[&str]); 4] = [
     ("ebay", &["campid", "customid", "mkcid", "mkevt", "mkrid", "toolid"]),
     ("spotify", &["si"]),
@@ -210,7 +211,7 @@ const OF_PLATFORMS: [(&str, &[&str]); 4] = [
 /// The longest name of [`NAMES`] and [`MORE`].
 const LONGEST: usize = 21;
 
-/// For each first octet the lengths of names that begin with it, as bits: most parameters are settled by one look.
+/// The lengths of the names that begin with each octet, as bits. For most parameters, one look at this table is enough.
 const LENGTHS: [u32; 256] = {
     let mut lengths = [0; 256];
     let mut at = 0;
@@ -222,7 +223,7 @@ const LENGTHS: [u32; 256] = {
     lengths
 };
 
-/// Whether a parameter only tracks its visitor, on a site with this host. Names are compared without case.
+/// Whether a parameter only tracks visitors, on a site with this host. Names are compared without case.
 pub(super) fn is_tracking(name: &[u8], host: &str) -> bool {
     let Some(first) = name.first() else { return false };
     let mut lower = [0; LONGEST];
@@ -314,7 +315,7 @@ mod tests {
         }
     }
 
-    /// The list that the names are from, where it is at hand: each of its names counts somewhere.
+    /// Compares the names with the list that they come from, if it is at hand: each of its names counts on some site.
     #[test]
     #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
     fn every_name_of_the_list_counts() {

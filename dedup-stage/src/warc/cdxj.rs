@@ -1,5 +1,5 @@
-//! CDXJ: one line a capture, by which replay tools find records. They expect the file to be sorted bytewise (`LC_ALL=C sort`):
-//! who writes it in another order sorts it at the end.
+//! CDXJ: an index with one line for each capture, by which replay tools find records. They expect the lines to be
+//! sorted bytewise (`LC_ALL=C sort`). A program that writes them in another order sorts the file at the end.
 
 use serde::Serialize;
 use url::Url;
@@ -11,26 +11,27 @@ pub use super::surt::surt;
 /// A capture in a WARC file.
 #[derive(Clone, Copy, Debug)]
 pub struct Capture<'a> {
-    /// What was fetched.
+    /// The URL that was fetched.
     pub url: &'a Url,
-    /// When, in milliseconds since the Unix epoch.
+    /// The time of the capture, in milliseconds since the Unix epoch.
     pub date: u64,
-    /// `Content-Type` of the payload, of which the media type is written; nothing where it is empty. `warc/revisit` for a
-    /// revisit record.
+    /// The `Content-Type` of the payload. Only its media type is written, and nothing if it is empty. `warc/revisit`
+    /// for a revisit record.
     pub mime: &'a str,
-    /// HTTP status.
+    /// The HTTP status.
     pub status: u16,
-    /// Digest of the payload.
+    /// The digest of the payload.
     pub digest: Digest,
-    /// Size of the gzip member.
+    /// The size of the gzip member.
     pub length: u64,
-    /// Offset of the gzip member.
+    /// The offset of the gzip member.
     pub offset: u64,
-    /// Name of the WARC file.
+    /// The name of the WARC file.
     pub file_name: &'a str,
 }
 
-/// One line, with its line end: SURT, 14-digit date, JSON with the numbers as strings, as replay tools write them.
+/// One line, with its line end: SURT, date of 14 digits, and JSON. The numbers in JSON are strings, as replay tools
+/// write them.
 pub fn line(capture: &Capture<'_>) -> String {
     #[derive(Serialize)]
     struct Entry<'a> {
@@ -56,7 +57,7 @@ pub fn line(capture: &Capture<'_>) -> String {
     format!("{} {} {entry}\n", surt(capture.url), timestamp14(capture.date))
 }
 
-/// `text/html` of `text/html; charset=utf-8`, in the case in which it came.
+/// The media type of a content type: `text/html` of `text/html; charset=utf-8`. Its case is kept.
 fn media_type(content_type: &str) -> &str {
     content_type.trim().split(|c: char| c == ';' || c.is_whitespace()).next().unwrap_or_default()
 }

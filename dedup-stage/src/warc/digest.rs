@@ -15,7 +15,7 @@ pub fn sha256(bytes: &[u8]) -> Digest {
     Digest(digest::sha256(bytes))
 }
 
-/// The digest of bytes that lie in several places.
+/// The digest of several parts, one after the other.
 pub(super) fn sha256_of(parts: &[&[u8]]) -> Digest {
     Digest(digest::sha256_of(parts.iter().copied()))
 }

@@ -2,15 +2,15 @@
 
 use std::io::Write as _;
 
-/// Fields in order; names compare without case, values are bytes (HTTP promises no charset).
+/// Fields in order. Names are compared without case. Values are bytes, because HTTP promises no charset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
     fields: Vec<(String, Vec<u8>)>,
 }
 
 impl Fields {
-    /// Reads `Name: value` lines up to the end of `head` or the first empty line. Lines may end in LF alone; a line that
-    /// begins with white space continues the one before; a line without a colon is passed over.
+    /// Reads `Name: value` lines up to the end of `head` or the first empty line. Lines may end in LF alone; a line
+    /// that begins with white space continues the one before; a line without a colon is passed over.
     pub fn parse(head: &[u8]) -> Self {
         let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
         for line in head.split(|byte| *byte == b'\n') {
@@ -41,7 +41,7 @@ impl Fields {
         self.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// The first value of a field, where it is UTF-8.
+    /// The first value of a field, if it is UTF-8.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(|value| std::str::from_utf8(value).ok())
     }
@@ -51,7 +51,7 @@ impl Fields {
         self.fields.iter().map(|(name, value)| (name.as_str(), value.as_slice()))
     }
 
-    /// Keeps the fields whose name passes.
+    /// Keeps the fields whose names pass.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
         self.fields.retain(|(name, _)| keep(name));
     }
@@ -74,7 +74,7 @@ pub(super) fn line(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends a line whose value is written out.
+/// Appends one line with a value that can be displayed.
 pub(super) fn display(out: &mut Vec<u8>, name: &str, value: impl std::fmt::Display) {
     let mut text = Vec::new();
     // Writing to a Vec cannot fail.

@@ -1,10 +1,11 @@
-//! HTTP messages inside WARC records: heads written for the archive, and stored messages taken apart again.
+//! HTTP messages inside WARC records: makes heads for the archive, and takes stored messages apart.
 
 use std::io::Read;
 
 use super::fields::{Fields, line};
 
-/// The head of a request: request line, fields, empty line. `target` as in the request line; fields as sent.
+/// The head of a request: request line, fields, empty line. `target` is written as in the request line, fields as they
+/// were sent.
 pub fn request_head<'a>(method: &str, target: &str, fields: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
     let mut head = Vec::with_capacity(512);
     head.extend(format!("{method} {target} HTTP/1.1\r\n").bytes().map(|b| if b == 0 { b' ' } else { b }));
@@ -15,8 +16,8 @@ pub fn request_head<'a>(method: &str, target: &str, fields: impl IntoIterator<It
     head
 }
 
-/// The head of a response for a payload of so many bytes: status line, fields, empty line. The transfer-coding is
-/// gone from the payload, so its field goes too, and Content-Length is what is stored.
+/// The head of a response with a payload of `payload` bytes: status line, fields, empty line. The payload has no
+/// transfer-coding any more, so the field for it is left out. Content-Length is the length of the stored payload.
 pub fn response_head<'a>(
     status: u16,
     reason: &str,
@@ -35,16 +36,16 @@ pub fn response_head<'a>(
     head
 }
 
-/// A stored response, taken apart.
+/// A stored response, in its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredResponse<'a> {
-    /// HTTP status.
+    /// The HTTP status.
     pub status: u16,
-    /// Header fields.
+    /// The header fields.
     pub fields: Fields,
-    /// Status line, fields and empty line, as stored.
+    /// The status line, fields and empty line, as stored.
     pub head: &'a [u8],
-    /// What follows, as stored: with its codings.
+    /// The bytes after the head, as stored: with their codings.
     pub payload: &'a [u8],
 }
 
@@ -59,7 +60,7 @@ pub fn parse_response(block: &[u8]) -> Option<StoredResponse<'_>> {
     Some(StoredResponse { status, fields: Fields::parse(&head[first..]), head, payload })
 }
 
-/// End of the head: after the first empty line, or everything.
+/// The end of the head: after the first empty line, or the end of the block.
 fn head_end(block: &[u8]) -> usize {
     let mut start = 0;
     while let Some(at) = memchr::memchr(b'\n', &block[start..]) {
@@ -72,23 +73,23 @@ fn head_end(block: &[u8]) -> usize {
     block.len()
 }
 
-/// A body that is not whole once its codings are removed.
+/// The reason why the codings of a body cannot be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// Broken or cut short.
+    /// A coding is broken or cut short.
     #[error("the body's coding is broken")]
     Broken,
-    /// An encoding that nobody here knows.
+    /// The content-encoding is unknown.
     #[error("the body has an unknown content-encoding")]
     Unknown,
-    /// Larger than allowed once decoded.
+    /// The decoded body is larger than allowed.
     #[error("the decoded body is too large")]
     TooLarge,
 }
 
 impl StoredResponse<'_> {
-    /// The body: chunked transfer-coding removed where it is really there (many archives keep the field and remove the
-    /// coding), content-encodings decoded, at most `limit` bytes.
+    /// The body without its codings, at most `limit` bytes. Content-encodings are decoded. Chunked transfer-coding is
+    /// removed if it is really there: many archives keep the field but remove the coding.
     pub fn body(&self, limit: usize) -> Result<Vec<u8>, BodyError> {
         let chunked = self.tokens("transfer-encoding").any(|coding| coding == "chunked");
         let mut body = match chunked.then(|| dechunk(self.payload)).flatten() {
@@ -133,8 +134,8 @@ fn dechunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Decodes one content-encoding. Bytes that do not even begin as the encoding says are taken as decoded already: some
-/// archives decode and keep the field.
+/// Decodes one content-encoding. Bytes that do not begin as the encoding requires are taken as decoded already, because
+/// some archives decode the body but keep the field.
 fn decode(encoding: &str, bytes: Vec<u8>, limit: usize) -> Result<Vec<u8>, BodyError> {
     const ZSTD_WINDOW_LOG: u32 = 23;
     let input = bytes.as_slice();

@@ -1,4 +1,4 @@
-//! Names of records.
+//! The ids of records.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use std::fmt;
 pub struct RecordId([u8; 16]);
 
 impl RecordId {
-    /// A new one. Errors where the operating system gives no random bytes.
+    /// A new random id. Errors if the operating system gives no random bytes.
     pub fn random() -> std::io::Result<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
         Ok(Self::from_bytes(bytes))
     }
 
-    /// One made of given bytes, of which six bits are replaced by the version and variant.
+    /// An id made of the given bytes. Six of their bits are replaced by the version and variant.
     pub fn from_bytes(mut bytes: [u8; 16]) -> Self {
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;

@@ -1,13 +1,13 @@
-//! WARC 1.1 (ISO 28500:2017): writing, reading, and the filter that turns duplicates into revisit records.
+//! WARC 1.1 (ISO 28500:2017): a writer, a reader, and the filter that turns duplicates into revisit records.
 //!
-//! Writing is pure: a record described by borrowed parts goes in, one finished gzip member comes out ([`mod@write`]). So a
-//! worker thread can do the compressing, and whoever owns the file only appends, decides by [`Rotation`] where, and
-//! notes a [`cdxj::line`] with the offset. Reading ([`read`]) streams: any number of gzip members or plain records, with
-//! the oddities of real files.
+//! Writing is pure: a function gets the parts of a record, and returns one finished gzip member ([`mod@write`]). So
+//! worker threads can compress. The owner of the file only asks [`Rotation`] which file is next, appends the member,
+//! and writes a [`cdxj::line`] with its offset. Reading ([`read`]) streams. It takes any number of gzip members or
+//! plain records, with the oddities of real files.
 //!
-//! HTTP heads are written again from what the client library gives (order and case of the fields may differ from the
-//! wire), without transfer-coding, and with `HTTP/1.1` in the status line whatever the protocol was, since that is what
-//! readers of the format know; the payload keeps its content-encoding byte for byte.
+//! HTTP heads are made from what the HTTP client gives, so the order and case of fields may differ from the wire. They
+//! have no transfer-coding. The status line always has `HTTP/1.1`, because readers of the format know no other version.
+//! The payload keeps its content-encoding byte for byte.
 
 pub mod cdxj;
 mod date;

@@ -1,9 +1,10 @@
-//! Reading WARC files as a stream: gzip (a member a record, or otherwise) and plain, with the oddities of real files.
+//! Reads WARC files as a stream: gzip (one member for each record, or otherwise) and plain, with the oddities of real
+//! files.
 //!
-//! Tolerated: lines that end in LF alone, missing or additional empty lines between records, padding and other bytes
-//! between records (skipped and counted), one gzip member around many records, one record across many members, unknown
-//! versions, `<…>` around URLs. Not tolerated, since nothing sure can be said of what follows: a broken or cut gzip
-//! member, a record shorter than its Content-Length.
+//! Tolerated are: lines that end in LF alone, missing or additional empty lines between records, padding and other
+//! bytes between records (skipped and counted), one gzip member around many records, one record across many members,
+//! unknown versions, `<…>` around URLs. Not tolerated are a broken or cut gzip member, and a record shorter than its
+//! Content-Length, because nothing is sure about the bytes after them.
 
 mod members;
 
@@ -13,18 +14,18 @@ use members::Members;
 
 use super::Fields;
 
-/// One record, whole.
+/// A complete record.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// Version line, fields and empty line, as stored.
+    /// The version line, fields and empty line, as stored.
     pub head: Vec<u8>,
-    /// Its fields.
+    /// The fields of the head.
     pub fields: Fields,
-    /// What the fields describe: Content-Length bytes.
+    /// The block of the record: as many bytes as Content-Length says.
     pub block: Vec<u8>,
-    /// The gzip member it was stored in, byte for byte, where that holds this record alone.
+    /// The gzip member with the record, byte for byte, if it has this record alone and is not too large to keep.
     pub member: Option<Vec<u8>>,
-    /// Where it (or the member around it) begins in the file.
+    /// The offset in the file where the record (or the member around it) begins.
     pub offset: u64,
 }
 
@@ -46,7 +47,7 @@ impl Record {
     }
 }
 
-/// What comes next in a file.
+/// The next piece of a file.
 #[derive(Clone, Debug)]
 pub enum Piece {
     /// A record.
@@ -59,18 +60,18 @@ pub enum Piece {
     End,
 }
 
-/// Why a file cannot be read on.
+/// The reason why a file cannot be read on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The file is not whole, or no WARC file.
+    /// The file is cut or broken, or no WARC file.
     #[error("damaged at offset {offset}: {what}")]
     Damaged {
-        /// Offset of the record or gzip member.
+        /// The offset of the record or gzip member.
         offset: u64,
-        /// What is wrong with it.
+        /// The kind of damage.
         what: String,
     },
 }
@@ -79,35 +80,35 @@ pub enum Error {
 pub struct Reader<R> {
     members: Members<R>,
     limit: u64,
-    /// Bytes of the block under way that are still to come, where it is handed out in pieces.
+    /// If a block is handed out in pieces: the number of its bytes that are still to come.
     rest: Option<u64>,
     skipped: u64,
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Records with blocks up to this size are read whole, unless told otherwise.
+    /// The usual limit: records with blocks up to this size are read as a whole.
     pub const LIMIT: u64 = 64 << 20;
-    /// Longest head of a record.
+    /// The longest head of a record, in bytes.
     const HEAD: usize = 1 << 20;
-    /// Size of the pieces of a large block.
+    /// The size of the pieces of a large block, in bytes.
     const PIECE: u64 = 1 << 20;
 
-    /// A reader of `input`, which may be gzip or plain, with blocks up to `limit` bytes read whole.
+    /// A reader of `input`, which may be gzip or plain. Blocks up to `limit` bytes are read as a whole.
     pub fn new(input: R, limit: u64) -> Self {
         Self { members: Members::new(input), limit, rest: None, skipped: 0 }
     }
 
-    /// Bytes between records that belong to none.
+    /// Number of bytes between records, which belong to no record.
     pub fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    /// Bytes of the file read so far.
+    /// Number of bytes of the file read so far.
     pub fn position(&self) -> u64 {
         self.members.position()
     }
 
-    /// What comes next; `None` at the end.
+    /// The next piece; `None` at the end of the file.
     pub fn piece(&mut self) -> Result<Option<Piece>, Error> {
         if let Some(rest) = self.rest {
             return self.go_on(rest).map(Some);
@@ -157,7 +158,7 @@ impl<R: BufRead> Reader<R> {
                     at_line_start = true;
                     continue;
                 }
-                // A file with bytes and no record in it is some other kind of file.
+                // A file with bytes but without a record is another kind of file.
                 return match first_junk {
                     Some(offset) if !self.members.any_record() => Err(damaged(offset, "this is no WARC file")),
                     _ => Ok(false),
@@ -176,7 +177,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Version line, fields and empty line.
+    /// Reads the version line, the fields and the empty line.
     fn head(&mut self, offset: u64) -> Result<Vec<u8>, Error> {
         let mut head = Vec::new();
         let mut line = 0;
@@ -200,7 +201,7 @@ impl<R: BufRead> Reader<R> {
 
     fn bytes(&mut self, length: u64) -> Result<Vec<u8>, Error> {
         let offset = self.members.record_offset();
-        // What a head claims is not allocated before it has come.
+        // The length that a head claims may be wrong, so memory is allocated as bytes come.
         let mut bytes = Vec::with_capacity(length.min(1 << 20) as usize);
         while (bytes.len() as u64) < length {
             let available = self.more(offset)?;
@@ -211,7 +212,7 @@ impl<R: BufRead> Reader<R> {
         Ok(bytes)
     }
 
-    /// At least one byte more of the record under way.
+    /// At least one more byte of the current record.
     fn more(&mut self, offset: u64) -> Result<&[u8], Error> {
         while self.members.fill()?.is_empty() {
             if !self.members.next_member()? {

@@ -1,8 +1,8 @@
 //! SURT keys: the form of a URL by which archives sort and find captures, `com,example)/path?a=1&b=2`.
 //!
-//! The rules are those of the Internet Archive's canonicalizer as its Python package `surt` 0.3.1 has them (a chain of
-//! `GoogleURLCanonicalizer` and `IAURLCanonicalizer`), which cdxj-indexer and pywb call: a key of ours that differs from
-//! theirs is a page that replay does not find. So the steps and their order are copied, oddities included: a path is
+//! The rules are those of the Internet Archive's canonicalizer in its Python package `surt` 0.3.1 (a chain of
+//! `GoogleURLCanonicalizer` and `IAURLCanonicalizer`). cdxj-indexer and pywb call that package: if a key here differs
+//! from theirs, replay does not find the page. So the steps and their order are copied, oddities included: a path is
 //! unescaped until nothing changes *before* it is split at slashes, and parameters are sorted as pairs.
 
 use std::sync::LazyLock;
@@ -27,7 +27,8 @@ pub fn surt(url: &Url) -> String {
     key
 }
 
-/// Labels in reverse order, without a first `www`, `www1` and so on; the bytes of an IPv4 address in reverse order, too.
+/// The host in a key: its labels in reverse order, without a first `www`, `www1` and so on. The bytes of an IPv4
+/// address are in reverse order, too.
 fn host(url: &Url) -> String {
     let host = match url.host() {
         Some(Host::Ipv6(address)) => return address.to_string(),
@@ -45,8 +46,8 @@ fn without_www(host: &str) -> &str {
     rest.and_then(|rest| rest.strip_prefix('.')).unwrap_or(host)
 }
 
-/// A path unescaped, its dot segments and empty segments removed, escaped again, in lower case, without session and slash at
-/// the end.
+/// The path in a key: unescaped, without dot segments and empty segments, escaped again, in lower case, without session
+/// identifiers and without a slash at the end.
 fn path(path: &str) -> String {
     let plain = unescape(path.as_bytes().to_vec());
     let mut kept: Vec<&[u8]> = Vec::new();
@@ -75,7 +76,8 @@ fn path(path: &str) -> String {
     ascii(path)
 }
 
-/// A query unescaped and escaped again, without session identifiers, in lower case, its parameters sorted.
+/// The query in a key: unescaped and escaped again, without session identifiers, in lower case, with its parameters
+/// sorted.
 fn query(query: &str) -> String {
     let mut query = escape(&unescape(query.as_bytes().to_vec())).into_bytes();
     for session in &*QUERY_SESSIONS {
@@ -86,7 +88,8 @@ fn query(query: &str) -> String {
     if query.len() <= 1 {
         return query;
     }
-    // As pairs: `a` comes before `a=`, and that before `a-b`, which is the other way round as text.
+    // They are sorted as pairs: `a` comes before `a=`, and `a=` before `a-b`. Sorted as text, `a-b` would come before
+    // `a=`.
     let mut parameters: Vec<(&str, Option<&str>)> = query.split('&').map(pair).collect();
     parameters.sort_unstable();
     let joined: Vec<String> = parameters
@@ -146,7 +149,7 @@ fn ascii(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).expect("everything else was escaped")
 }
 
-/// Joins what a pattern captures, where the pattern matches.
+/// If the pattern matches, replaces the text by what the pattern captures.
 fn cut(pattern: &Regex, text: &mut Vec<u8>) {
     let joined = pattern.captures(text).map(|found| {
         found.iter().skip(1).flatten().fold(Vec::new(), |mut joined, part| {
@@ -190,7 +193,7 @@ mod tests {
         surt(&Url::parse(url).unwrap())
     }
 
-    /// Keys that `surt.surt` of the Python package gave; the test of the whole set runs beside that package.
+    /// Keys that `surt.surt` of the Python package gave. Another test compares the whole set beside that package.
     #[test]
     fn keys_are_those_of_the_python_package() {
         for (url, expected) in [

@@ -1,4 +1,4 @@
-//! Records written and read back, oddities of real files, and damage.
+//! Tests records that are written and read back, oddities of real files, and damage.
 
 use std::io::{BufReader, Read, Write};
 
@@ -40,7 +40,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn read_all(file: &[u8]) -> Result<Vec<Record>, Error> {
-    // A tiny buffer makes every boundary a boundary.
+    // With a tiny buffer, the end of the buffer falls everywhere.
     let mut reader = Reader::new(BufReader::with_capacity(7, file), 1 << 20);
     let mut records = Vec::new();
     while let Some(piece) = reader.piece()? {
@@ -271,7 +271,7 @@ fn a_capture_is_one_line() {
 }
 
 proptest! {
-    /// Whatever the payload, it comes back, and the next record is found.
+    /// Every payload is read as it was written, and the next record is found.
     #[test]
     fn payloads_come_back(payload in proptest::collection::vec(any::<u8>(), 0..3000), compressed: bool) {
         let members = [response("http://a.test/", &payload), response("http://b.test/", b"x")];

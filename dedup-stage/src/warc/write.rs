@@ -1,4 +1,5 @@
-//! Records as finished gzip members, one member a record; pure functions, made to run on worker threads.
+//! Makes records as finished gzip members, one member for each record. These are pure functions, made to run on worker
+//! threads.
 
 use std::io::Write as _;
 use std::net::IpAddr;
@@ -11,86 +12,86 @@ use super::date::rfc3339;
 use super::digest::{Digest, sha256_of};
 use super::fields::{Fields, display, line};
 
-/// An answer as it was received.
+/// A response as it was received.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseRecord<'a> {
-    /// Its name.
+    /// The id of the record.
     pub id: RecordId,
-    /// What was asked for.
+    /// The URL that was asked for.
     pub url: &'a str,
-    /// When, in milliseconds since the Unix epoch.
+    /// The time of the capture, in milliseconds since the Unix epoch.
     pub date: u64,
-    /// Who answered.
+    /// The address of the server.
     pub address: Option<IpAddr>,
-    /// Head of the message, from [`super::http::response_head`].
+    /// The head of the message, from [`super::http::response_head`].
     pub head: &'a [u8],
-    /// Body with its content-encoding as received, without transfer-coding.
+    /// The body, with its content-encoding as received, without transfer-coding.
     pub payload: &'a [u8],
-    /// Digest of `payload`.
+    /// The digest of `payload`.
     pub payload_digest: Digest,
-    /// Media type found in the payload, if it was looked for.
+    /// The media type found in the payload, if it was looked for.
     pub payload_type: Option<&'a str>,
-    /// Why the payload is not whole: `length`, `time`, `disconnect` or `unspecified`.
+    /// The reason why the payload is not complete: `length`, `time`, `disconnect` or `unspecified`.
     pub truncated: Option<&'a str>,
 }
 
-/// A request as it was sent, beside its answer.
+/// A request as it was sent. Its response is another record.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestRecord<'a> {
-    /// Its name.
+    /// The id of the record.
     pub id: RecordId,
-    /// What was asked for.
+    /// The URL that was asked for.
     pub url: &'a str,
-    /// When, in milliseconds since the Unix epoch.
+    /// The time of the capture, in milliseconds since the Unix epoch.
     pub date: u64,
-    /// Who was asked.
+    /// The address of the server.
     pub address: Option<IpAddr>,
-    /// Head of the message, from [`super::http::request_head`].
+    /// The head of the message, from [`super::http::request_head`].
     pub head: &'a [u8],
-    /// The response (or revisit) record that answers it.
+    /// The id of the response (or revisit) record with the answer.
     pub concurrent_to: RecordId,
 }
 
-/// An answer whose payload is stored elsewhere.
+/// A response whose payload is stored in another record.
 #[derive(Clone, Copy, Debug)]
 pub struct RevisitRecord<'a> {
-    /// Its name.
+    /// The id of the record.
     pub id: RecordId,
-    /// What was asked for.
+    /// The URL that was asked for.
     pub url: &'a str,
-    /// When, in milliseconds since the Unix epoch.
+    /// The time of the capture, in milliseconds since the Unix epoch.
     pub date: u64,
-    /// Who answered.
+    /// The address of the server.
     pub address: Option<IpAddr>,
-    /// Head of the answer; may be empty.
+    /// The head of the response; it may be empty.
     pub head: &'a [u8],
-    /// In what way it repeats what is stored.
+    /// In which way the response repeats the stored one.
     pub revisited: Revisited<'a>,
-    /// URL under which the payload is stored.
+    /// The URL of the record with the payload.
     pub refers_to_url: &'a str,
-    /// Date of that record, in milliseconds since the Unix epoch.
+    /// The date of that record, in milliseconds since the Unix epoch.
     pub refers_to_date: u64,
-    /// Name of that record, where it is known.
+    /// The id of that record, if it is known.
     pub refers_to: Option<RecordId>,
 }
 
 /// The profile of a revisit record (WARC 1.1, section 6.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revisited<'a> {
-    /// The same payload byte for byte, *content-encoding included*: a copy that came with another encoding must be
-    /// stored as a response, since a reader joins the head of this record with the payload of the other.
+    /// The payload is the same byte for byte, *content-encoding included*. A copy with another encoding must be stored
+    /// as a response, because a reader joins the head of this record with the payload of the other.
     IdenticalPayload(Digest),
-    /// The server said 304.
+    /// The server answered 304.
     NotModified {
-        /// `ETag` of the request or answer.
+        /// The `ETag` of the request or answer.
         etag: Option<&'a str>,
-        /// `Last-Modified` of the request or answer.
+        /// The `Last-Modified` of the request or answer.
         last_modified: Option<&'a str>,
     },
 }
 
 impl Revisited<'_> {
-    /// The profile's URI.
+    /// The URI of the profile.
     pub fn profile(&self) -> &'static str {
         match self {
             Revisited::IdenticalPayload(_) => IDENTICAL_PAYLOAD,
@@ -99,25 +100,26 @@ impl Revisited<'_> {
     }
 }
 
-/// URI of the profile for equal payloads.
+/// The URI of the profile for equal payloads.
 pub(crate) const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
 /// Facts about another record.
 #[derive(Clone, Copy, Debug)]
 pub struct MetadataRecord<'a> {
-    /// Its name.
+    /// The id of the record.
     pub id: RecordId,
-    /// URL of the record described.
+    /// The URL of the record that is described.
     pub url: &'a str,
-    /// When, in milliseconds since the Unix epoch.
+    /// The time at which this record was made, in milliseconds since the Unix epoch.
     pub date: u64,
-    /// `WARC-Record-ID` of the record described.
+    /// The `WARC-Record-ID` of the record that is described.
     pub concurrent_to: &'a str,
-    /// Names and values.
+    /// The names and values of the facts.
     pub facts: &'a [(&'a str, &'a str)],
 }
 
-/// The record that every file begins with: who wrote it, when, and how. The name may be empty, for a stream.
+/// The record with which every file begins: the program that wrote the file, when, and how. For a stream, the file name
+/// is empty.
 pub fn warcinfo_member(id: RecordId, date: u64, file_name: &str, facts: &[(&str, &str)]) -> Vec<u8> {
     let mut head = begin("warcinfo", id, date);
     if !file_name.is_empty() {
@@ -148,7 +150,7 @@ pub fn request_member(record: &RequestRecord<'_>) -> Vec<u8> {
     finish(head, "application/http; msgtype=request", &[record.head])
 }
 
-/// A revisit record: small, since it has no payload.
+/// A revisit record. It is small, because it has no payload.
 pub fn revisit_member(record: &RevisitRecord<'_>) -> Vec<u8> {
     let mut head = begin("revisit", record.id, record.date);
     target(&mut head, record.url, record.address);
@@ -178,7 +180,7 @@ pub fn metadata_member(record: &MetadataRecord<'_>) -> Vec<u8> {
     finish(head, "application/warc-fields", &[&warc_fields(record.facts)])
 }
 
-/// Any record from its fields and block, both as they are: nothing is added or changed.
+/// A record made of the given fields and block. Nothing is added or changed.
 pub fn member(version: &str, fields: &Fields, block: &[&[u8]]) -> Vec<u8> {
     let mut head = format!("{version}\r\n").into_bytes();
     fields.write_to(&mut head);

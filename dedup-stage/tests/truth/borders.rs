@@ -1,5 +1,5 @@
-//! The borders of content stay where they are when the markup around it changes: the same page in two versions, and pages
-//! whose markup was changed in ways that no reader sees.
+//! The borders of the content stay where they are when the markup around it changes. This is tested with pages in two
+//! versions, and with pages whose markup was changed in ways that no reader sees.
 
 use std::collections::HashSet;
 
@@ -8,14 +8,14 @@ use dedup_stage::page::words::{WordHash, fold_multiply};
 
 use crate::data;
 
-/// Resemblance of whole texts from which pages say the same.
+/// Two pages say the same if their whole texts have at least this resemblance.
 const WHOLE: f64 = 0.98;
-/// Resemblance that their contents have then …
+/// The contents of such pages must have at least this resemblance …
 const CONTENT: f64 = 0.95;
-/// … in this share of pairs.
+/// … in at least this share of pairs.
 const SHARE: f64 = 0.995;
 
-/// The distinct 5-word shingles; of a shorter text its words together.
+/// The distinct 5-word shingles. A shorter text is a single shingle.
 fn shingles(words: &[WordHash]) -> HashSet<u64> {
     let size = words.len().clamp(1, 5);
     words
@@ -30,7 +30,7 @@ fn resemblance(a: &[WordHash], b: &[WordHash]) -> f64 {
     if a.is_empty() && b.is_empty() { 1.0 } else { common as f64 / (a.len() + b.len() - common) as f64 }
 }
 
-/// The words of a page: all, and those of its content.
+/// The words of a page: all words, and those of its content.
 struct Words {
     whole: Vec<WordHash>,
     content: Vec<WordHash>,
@@ -41,7 +41,7 @@ fn words(reader: &mut Reader, name: &str, html: &str) -> Words {
     Words { whole: reader.words().to_vec(), content: reader.content_words().collect() }
 }
 
-/// Pairs of pages that say the same, and those whose contents differ.
+/// The number of pairs of pages that say the same, and those of them whose contents differ.
 #[derive(Default)]
 struct Count {
     pairs: usize,
@@ -92,8 +92,8 @@ fn borders_stay_between_versions() {
     count.check("versions");
 }
 
-/// Calls `change` with each tag, between its brackets; what it returns takes the place of the whole tag. Comments, scripts,
-/// style sheets and preformatted text are left alone.
+/// Calls `change` with each tag, without its brackets, and replaces the whole tag by the result. Comments, scripts,
+/// style sheets and preformatted text stay as they are.
 fn with_tags(html: &str, mut change: impl FnMut(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(html.len() * 2);
     let mut rest = html;
@@ -118,7 +118,7 @@ fn with_tags(html: &str, mut change: impl FnMut(&str) -> Option<String>) -> Stri
     out + rest
 }
 
-/// The name of a tag, with the slash of an end tag, and the rest of it.
+/// The name of a tag, with the slash of an end tag, and the rest of the tag.
 fn split(tag: &str) -> (String, &str) {
     let end = tag[1.min(tag.len())..].find(|c: char| !c.is_ascii_alphanumeric()).map_or(tag.len(), |at| at + 1);
     (tag[..end].to_ascii_lowercase(), &tag[end..])
@@ -127,7 +127,7 @@ fn split(tag: &str) -> (String, &str) {
 const BLOCKS: [&str; 16] =
     ["p", "div", "ul", "ol", "li", "dl", "dt", "dd", "table", "tr", "td", "th", "h1", "h2", "h3", "section"];
 
-/// Each block-level tag on a line of its own, indented.
+/// Puts each block-level tag on its own line, indented.
 fn indented(html: &str) -> String {
     let mut depth = 0usize;
     with_tags(html, |tag| {
@@ -141,7 +141,7 @@ fn indented(html: &str) -> String {
     })
 }
 
-/// More elements around what there is, and classes that a build made up.
+/// Wraps elements in further elements, and adds classes as build tools make them up.
 fn wrapped(html: &str) -> String {
     let mut number = 0;
     with_tags(html, |tag| {
@@ -162,7 +162,7 @@ fn wrapped(html: &str) -> String {
     })
 }
 
-/// Other elements of the same kind.
+/// Replaces elements by others of the same kind.
 fn renamed(html: &str) -> String {
     with_tags(html, |tag| {
         let (name, rest) = split(tag);

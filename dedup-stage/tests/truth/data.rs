@@ -1,4 +1,4 @@
-//! The test material, unpacked under `target/`, and small things that the tests share.
+//! The test material, unpacked under `target/`, and helpers that the tests share.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,12 +13,12 @@ use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The folder of the material. Tests that need it are ignored where it is absent.
+/// The folder of the test material. Tests that need it are ignored if it is absent.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data")
 }
 
-/// The folder into which an archive was unpacked, now or earlier.
+/// The folder into which an archive is unpacked, unless an earlier call or run did it.
 pub fn unpacked(archive: &str) -> PathBuf {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -51,23 +51,23 @@ pub fn files(folder: &Path, ending: &str) -> Vec<String> {
     found
 }
 
-/// The text of a file, whatever its bytes are.
+/// The text of a file, with replacement characters where its bytes are no UTF-8.
 pub fn text(file: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(file).expect("readable")).into_owned()
 }
 
-/// Reads a page as it would come from a web server.
+/// Reads a page as if a web server had sent it.
 pub fn read(reader: &mut Reader, path: &str, content_type: &str, body: &[u8]) -> Page {
     let url = Url::parse("http://pages.example/").expect("a URL").join(path).expect("a path");
     reader.read(&Input { url: &url, status: 200, content_type: Some(content_type), body })
 }
 
-/// How these tests identify URLs.
+/// The settings and the secret with which these tests identify URLs.
 pub fn keys() -> Keys {
     Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([7; KeyHasher::SECRET]) }
 }
 
-/// A page as the stage has it before the judge, found at `url` on some host.
+/// Prepares a page for the judge as the stage does. `url` is relative to some host.
 pub fn prepare(preparer: &mut Preparer, url: &str, content_type: &str, body: &[u8]) -> Prepared {
     let url = Url::parse("http://pages.example/").expect("a URL").join(url).expect("a path");
     let content_type = Some(content_type);
@@ -80,17 +80,18 @@ pub fn distance(a: &Prepared, b: &Prepared) -> Option<u32> {
     Some((a.simhash ^ b.simhash).count_ones())
 }
 
-/// How two pages compare at the second look.
+/// The comparison of two pages at the second look.
 pub fn look(a: &Prepared, b: &Prepared) -> Option<SecondLook> {
     Some(a.page.signature.as_ref()?.sketch.compare(&b.page.signature.as_ref()?.sketch))
 }
 
-/// Whether the judge, at a distance of at `most` so much, takes the second of two pages for a duplicate of the first.
+/// Whether a judge that searches within a distance of `most` takes the second of two pages for a duplicate of the
+/// first.
 pub fn duplicates(first: &Prepared, second: &Prepared, most: u32) -> bool {
     let is_near = distance(first, second).is_some_and(|distance| distance <= most);
     let is_same = first.page.sha256 == second.page.sha256
         || first.page.statement.is_some() && first.page.statement == second.page.statement;
-    // The judge would say the same, later.
+    // The judge would come to the same result, but later.
     if !is_near && !is_same {
         return false;
     }
@@ -115,10 +116,10 @@ pub fn duplicates(first: &Prepared, second: &Prepared, most: u32) -> bool {
     matches!(verdict, Verdict::Exact { .. } | Verdict::Near { .. })
 }
 
-/// Resemblance from which hardly a near-duplicate may be missed.
+/// With this resemblance or more, hardly any near-duplicate may be missed.
 pub const NEARER: f64 = 0.83;
 
-/// Which half of the data a cluster belongs to: recipes are chosen on half 0.
+/// The half of the data to which a cluster belongs. Recipes are chosen on half 0.
 pub fn half(cluster: &str) -> usize {
     (xxh3_64(cluster.as_bytes()) & 1) as usize
 }

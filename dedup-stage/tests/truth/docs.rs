@@ -1,4 +1,4 @@
-//! Documentation in two versions: every pair of pages, with exact 5-word resemblance as the truth.
+//! Documentation in two versions: all pairs of pages, with the exact 5-word resemblance as the truth.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,8 @@ use dedup_stage::stage::{Prepared, Preparer};
 
 use crate::data::{self, Tally};
 
-/// Resemblance from which two pages are near-duplicates, and up to which they are different; between is ignored.
+/// Pages with at least the first resemblance are near-duplicates. Pages with at most the second are different. Pairs
+/// between are ignored.
 const NEAR: f64 = 0.8;
 const DIFFERENT: f64 = 0.6;
 
@@ -43,7 +44,7 @@ fn docs(family: &str) -> Docs {
 }
 
 impl Docs {
-    /// The tallies of both halves for a decision on pairs.
+    /// The tallies of the two halves for a decision about pairs.
     fn tally(&self, near: f64, judge: impl Fn(usize, usize) -> bool, misses: &mut Vec<String>) -> [Tally; 2] {
         let mut tallies = [Tally::default(); 2];
         for a in 0..self.names.len() {
@@ -57,7 +58,8 @@ impl Docs {
                     let (distance, look) = (self.distance(a, b), data::look(&self.pages[a], &self.pages[b]));
                     misses.push(format!("{} {} {truth} {distance} {look:?}", self.names[a], self.names[b]));
                 }
-                // A cluster is a page in its versions; a pair of two clusters goes by the first.
+                // The versions of a page are a cluster. A pair from two clusters counts for the cluster of its first
+                // page.
                 let cluster = self.names[a].split_once('/').map_or("", |(_, page)| page);
                 tallies[data::half(cluster)].count(positive, truth >= near);
             }

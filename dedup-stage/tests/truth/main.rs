@@ -1,7 +1,7 @@
-//! The judgement on real pages with measured truth: documentation in two versions, versions of encyclopedia articles,
+//! The judgement on real pages with a measured truth: documentation in two versions, versions of encyclopedia articles,
 //! pages with injected noise or other markup, and the reading of pages. Run with `--nocapture` to see the figures.
 //!
-//! The material lies beside the repository; where it is absent, these tests are ignored.
+//! The test material is in a folder beside the repository. If it is absent, these tests are ignored.
 
 mod borders;
 mod data;

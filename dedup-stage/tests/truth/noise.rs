@@ -66,7 +66,7 @@ impl Noise {
         }
     }
 
-    /// The page with navigation before, noise between its paragraphs and behind, and session ids on its links.
+    /// The page with navigation before it, noise between its paragraphs and after it, and session ids on its links.
     fn page(&mut self, html: &str) -> String {
         let mut noisy = String::with_capacity(html.len() * 2);
         let body = html.find("<body").and_then(|at| html[at..].find('>').map(|end| at + end + 1)).unwrap_or(0);
@@ -143,7 +143,7 @@ fn equal_chrome_does_not_make_duplicates() {
     let folder = data::unpacked("html/readability-pages.tar.xz");
     let mut reader = Reader::default();
     let mut noise = Noise(42);
-    // Paragraphs of real articles, dealt to many small pages with one and the same chrome.
+    // Paragraphs of real articles, distributed over many small pages that all have the same chrome.
     let mut paragraphs = Vec::new();
     for name in data::files(&folder, "expected.html") {
         let html = String::from_utf8_lossy(&std::fs::read(folder.join(&name)).expect("readable")).into_owned();

@@ -1,5 +1,5 @@
-//! Pairs of real pages with all that is known of them: their resemblance, and whether they are versions of one page. In
-//! debug builds a sample.
+//! Pairs of real pages with their measured resemblance, and whether they are versions of one page. Debug builds take a
+//! sample.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,26 +12,26 @@ use url::Url;
 use crate::data;
 use crate::wikipedia::{shingles, versions};
 
-/// One in so many clusters is looked at.
+/// One in this many clusters is used.
 const EVERY: usize = if cfg!(debug_assertions) { 16 } else { 1 };
-/// Hamming distance of the product's fingerprints up to which all pairs are looked at.
+/// All pairs are used whose fingerprints are at most this Hamming distance apart.
 const NEAR: u32 = 12;
-/// Pairs of different clusters that are drawn.
+/// The number of pairs of different clusters that are drawn.
 const DRAWN: usize = 4_000 / EVERY;
 
-/// Pairs of pages. A cluster is a page in its versions.
+/// Pairs of pages. The versions of a page are a cluster.
 pub struct Population {
     documents: Vec<Document>,
     pairs: Vec<Known>,
 }
 
-/// What is known of a pair.
+/// A pair, and what is known of it.
 struct Known {
     documents: [usize; 2],
     clusters: [String; 2],
-    /// Resemblance of 5-word shingles of the whole texts; 0 where it is below 0.5.
+    /// The resemblance of the 5-word shingles of the whole texts. 0 for pairs of documentation pages below 0.5.
     resemblance: f64,
-    /// How many pairs it stands for.
+    /// The number of pairs that this pair represents.
     weight: f64,
 }
 
@@ -42,7 +42,7 @@ impl Known {
 }
 
 impl Population {
-    /// The pairs labelled by resemblance: near-duplicates from 0.8 on, different up to 0.6, and none between.
+    /// The pairs labelled by resemblance: near-duplicates from 0.8 on, different up to 0.6. Pairs between are left out.
     pub fn by_resemblance(&self) -> Pairs {
         self.labelled(|known| match known.resemblance {
             0.8.. => Some(true),
@@ -51,7 +51,7 @@ impl Population {
         })
     }
 
-    /// The pairs labelled by what they are: versions of one page, or other pages.
+    /// The pairs labelled by whether they are versions of one page.
     pub fn by_page(&self) -> Pairs {
         self.labelled(|known| Some(known.is_one_page()))
     }
@@ -78,7 +78,7 @@ fn document(reader: &mut Reader, path: &str, content_type: &str, body: &[u8]) ->
     Document::read(reader, &Input { url: &url, status: 200, content_type: Some(content_type), body })
 }
 
-/// Versions of articles: all pairs of one article, and some of two.
+/// Versions of articles: all pairs of versions of one article, and some pairs of versions of two articles.
 pub fn wikipedia() -> Population {
     let versions = versions();
     let mut clusters: Vec<&str> = versions.iter().map(|version| version.cluster.as_str()).collect();
@@ -106,8 +106,8 @@ pub fn wikipedia() -> Population {
     Population { documents, pairs: within.chain(across).map(known).collect() }
 }
 
-/// Documentation in two versions: all pairs of one page, all of some resemblance or with near fingerprints, and of the rest
-/// some that stand for all.
+/// Documentation in two versions: all pairs of versions of one page, all pairs that the list has or whose fingerprints
+/// are near, and a sample that represents the rest.
 pub fn documentation(family: &str) -> Population {
     let folder = data::unpacked(&format!("docs/{family}.tar.xz"));
     let list = data::folder().join(format!("docs/all-pairs-{family}.tsv"));

@@ -1,4 +1,4 @@
-//! Reading real pages: encodings, the main text, and links, beside a tree parser.
+//! Reading real pages: encodings, the main text, and links, compared with those of a tree parser.
 
 use std::collections::{HashMap, HashSet};
 
@@ -119,7 +119,8 @@ fn links_are_those_of_a_tree() {
         let folder = data::unpacked(archive);
         for name in data::files(&folder, ending).iter().step_by(every) {
             let html = String::from_utf8_lossy(&std::fs::read(folder.join(name)).expect("readable")).into_owned();
-            // A tree with scripting holds the content of noscript as text; a crawler has no scripts.
+            // The parser runs with scripting, so it holds the content of noscript as text. A crawler has no scripts, so
+            // it must see the elements.
             let html = html.replace("<noscript", "<div").replace("</noscript", "</div");
             let page = data::read(&mut reader, name, "text/html; charset=utf-8", html.as_bytes());
             let url = Url::parse("http://pages.example/").expect("a URL").join(name).expect("a path");

@@ -1,5 +1,5 @@
-//! Every scheme in one harness on real pairs: by their measured resemblance, and by whether they are versions of one page.
-//! The thresholds that one half of the clusters chose are tried on the other.
+//! Compares all schemes on pairs of real pages: by the measured resemblance of the pages, and by whether they are
+//! versions of one page. The thresholds that were chosen on one half of the clusters are tried on the other half.
 
 use dedup_stage::evaluate::{Effort, Evaluation, Pairs, evaluate, table};
 use dedup_stage::signature::DISTANCE;
@@ -8,7 +8,7 @@ use dedup_stage::signature::scheme::Scheme;
 
 use crate::populations::{documentation, wikipedia};
 
-/// Bytes of a page that a small scheme keeps at most.
+/// A small scheme keeps at most this many bytes of a page.
 const SMALL: usize = 64;
 
 /// Measures these schemes and prints the table.
@@ -20,7 +20,7 @@ fn measure(name: &str, pairs: &Pairs, schemes: &[Scheme]) -> Vec<Evaluation> {
     reports
 }
 
-/// The F1 of the cascade at its default, and the best of exact resemblance.
+/// The F1 of the cascade at its default, and the best F1 of exact resemblance.
 fn cascade_and_exact(reports: &[Evaluation]) -> (f64, f64) {
     let of = |scheme: Scheme| reports.iter().find(|report| report.scheme == scheme).expect("measured");
     let cascade =
@@ -47,8 +47,8 @@ fn every_scheme_on_versions_of_documentation() {
     }
 }
 
-/// Of all schemes that keep at most 64 bytes of a page, words and runs find versions of one page best: F1 is higher by 0.02 and
-/// more, on average over the sets.
+/// Of all schemes that keep at most 64 bytes of a page, words and runs find versions of one page best. On average over
+/// the sets, their F1 is higher by at least 0.02.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 #[cfg_attr(debug_assertions, ignore = "the sample of a debug build ranks nothing")]

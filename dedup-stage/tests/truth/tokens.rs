@@ -1,4 +1,4 @@
-//! The tokens of HTML: html5lib's tests, and html5ever's tokens of every page here.
+//! The tokens of HTML, compared with html5lib's tests, and with html5ever's tokens of every page of the test material.
 
 use dedup_stage::page::tokenizer::oracle::{Recorder, Token, both};
 use dedup_stage::page::tokenizer::{self, Attribute, Content, Name, Sink, Tag};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::data;
 
-/// Records the tokens behind a first tag, whose content has a given kind.
+/// Records the tokens after the first tag. The content of that tag has a given kind.
 struct Behind {
     recorder: Recorder,
     content: Content,
@@ -40,7 +40,8 @@ fn name(written: &str) -> Name {
     Name::read(written.as_bytes(), 0, written.len())
 }
 
-/// A token of html5lib's tests, as it is passed on; `None` for comments and document types.
+/// A token of html5lib's tests, in the form in which the tokenizer passes it on. `None` for comments and document
+/// types.
 fn token(expected: &Value) -> Option<Token> {
     let text = |at: usize| expected[at].as_str().unwrap_or_default();
     match text(0) {
@@ -58,7 +59,7 @@ fn token(expected: &Value) -> Option<Token> {
     }
 }
 
-/// `\uXXXX` for characters; `None` where they are no text.
+/// Replaces `\uXXXX` by characters. `None` if the result is not valid Unicode, such as a lone surrogate.
 fn unescape(value: &Value) -> Option<Value> {
     Some(match value {
         Value::String(text) => serde_json::from_str(&format!("\"{}\"", text.replace('"', "\\\""))).ok()?,
@@ -71,7 +72,8 @@ fn unescape(value: &Value) -> Option<Value> {
     })
 }
 
-/// Joins texts in a row, without what the tokenizer does not pass on: U+0000 between tags, the text of scripts.
+/// Joins successive texts, and leaves out what the tokenizer does not pass on: U+0000 between tags, and the text of
+/// scripts.
 fn passed_on(tokens: impl Iterator<Item = Token>, content: Content) -> Vec<Token> {
     let mut all: Vec<Token> = Vec::new();
     let mut passed_over = matches!(content, Content::Raw | Content::Script);
@@ -119,7 +121,7 @@ fn html5lib_tests() {
                 };
                 let foreign = state == "CDATA section state";
                 let opening = test["lastStartTag"].as_str().unwrap_or("x");
-                // Only a tag named `script` opens a script, so no page has this case.
+                // Only a tag named `script` opens a script. So no page can have this case.
                 if content == Content::Script && !matches!(opening, "x" | "script") {
                     left_out += 1;
                     continue;
@@ -128,7 +130,7 @@ fn html5lib_tests() {
                 let mut sink = Behind { recorder: Recorder::default(), content, foreign, opened: false };
                 tokenizer::read(&html, &mut sink);
                 let expected = output.as_array().expect("tokens").iter().filter_map(token);
-                // Without a last start tag no end tag ends the content.
+                // If the test names no last start tag, no end tag ends the content.
                 let description = test["description"].as_str().unwrap_or_default();
                 assert_eq!(
                     sink.recorder.tokens,

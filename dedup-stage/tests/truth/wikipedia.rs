@@ -1,4 +1,4 @@
-//! Versions of encyclopedia articles as plain text; truth is the exact 5-word resemblance, measured here.
+//! Versions of encyclopedia articles as plain text. The truth is the exact 5-word resemblance, which is measured here.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader};
@@ -24,7 +24,7 @@ pub fn versions() -> Vec<Version> {
     versions
 }
 
-/// The distinct 5-word shingles, words being `\w+` in lower case.
+/// The distinct 5-word shingles. Words match `\w+` and are in lower case.
 pub fn shingles(text: &str) -> HashSet<u64> {
     let words: Vec<String> = text
         .split(|c: char| !(c.is_alphanumeric() || c == '_'))

@@ -1,8 +1,9 @@
-//! Hosts that share an address share a floor: between the starts of two requests to one address lies at least
-//! `address_delay` (never more than the delay of a single host, which one host alone is allowed).
+//! Hosts that share an address share a floor: at least `address_delay` lies between the starts of two requests to the
+//! address. The floor is never longer than the delay of a single host, because a host that has the address to itself
+//! may be asked at that pace.
 //!
-//! A host that is due while its address is not stands in the line of the address; the address calls one host at a time, the
-//! best first and in turn among equals.
+//! A host may be due before its address is. Then it waits in the line of the address. The address calls one host at a
+//! time: the best host first, and equals in turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -13,34 +14,35 @@ use crate::schedule::{PhaseNumber, Rank};
 #[derive(Debug, Default)]
 struct Address {
     ip: Option<IpAddr>,
-    /// Hosts in memory that resolved to it.
+    /// The number of hosts in memory that resolved to it.
     hosts: u32,
-    /// The host that resolved to it last; and whether another did before.
+    /// The hash of the host that resolved to it last; 0 if there is none.
     last: u64,
+    /// Whether different hosts resolved to it.
     shared: bool,
-    /// No request to a shared address before this time.
+    /// If the address is shared, no request to it may start before this time.
     not_before: Millis,
-    /// Hosts in line.
+    /// The hosts that wait in its line.
     line: BTreeSet<(Rank, PhaseNumber, HostId)>,
 }
 
-/// All addresses, and the lines before them.
+/// All addresses, and their lines.
 #[derive(Debug, Default)]
 pub struct Addresses {
     numbers: BTreeMap<IpAddr, AddressId>,
     addresses: Vec<Address>,
-    /// Numbers of addresses that were forgotten …
+    /// The numbers of addresses that were forgotten …
     free: Vec<AddressId>,
-    /// … and of those that will be once their floor has passed.
+    /// … and of addresses that are forgotten when their floor has passed.
     leaving: BTreeSet<(Millis, AddressId)>,
-    /// Addresses with a line, by the time they call the next host.
+    /// The addresses with a line, by the time at which they call the next host.
     calls: BTreeSet<(Millis, AddressId)>,
     parked: u64,
     number: PhaseNumber,
 }
 
 impl Addresses {
-    /// A host, named by its hash, resolved to these.
+    /// A host resolved to these addresses. `host` is its hash. Returns the numbers of the addresses.
     pub fn enter(&mut self, ips: &[IpAddr], host: u64) -> Vec<AddressId> {
         let mut ids: Vec<_> = ips.iter().map(|ip| self.number(*ip)).collect();
         ids.sort_unstable();
@@ -67,8 +69,8 @@ impl Addresses {
         id
     }
 
-    /// A host no longer resolves to these, or leaves memory, at `now`. An address that nobody needs is forgotten once its
-    /// floor has passed.
+    /// A host no longer resolves to these addresses, or leaves memory, at `now`. An address that no host needs is
+    /// forgotten when its floor has passed.
     pub fn leave(&mut self, ids: &[AddressId], now: Millis) {
         for &id in ids {
             let address = &mut self.addresses[id as usize];
@@ -82,7 +84,7 @@ impl Addresses {
         {
             self.leaving.pop_first();
             let address = &mut self.addresses[id as usize];
-            // It may have been entered, and even left again, since.
+            // Since then, a host may have resolved to it again, and may even have left it again.
             let needed = address.hosts > 0 || !address.line.is_empty() || address.not_before > now;
             if !needed && let Some(ip) = address.ip.take() {
                 self.numbers.remove(&ip);
@@ -91,7 +93,7 @@ impl Addresses {
         }
     }
 
-    /// The first of the addresses that may not be asked at `now`.
+    /// The first of these addresses to which no request may start at `now`.
     pub fn blocked(&self, ids: &[AddressId], now: Millis) -> Option<AddressId> {
         ids.iter().copied().find(|&id| {
             let address = &self.addresses[id as usize];
@@ -99,7 +101,7 @@ impl Addresses {
         })
     }
 
-    /// When an address may be asked again.
+    /// The time from which a request to a shared address may start.
     pub fn not_before(&self, id: AddressId) -> Millis {
         self.addresses[id as usize].not_before
     }
@@ -123,7 +125,7 @@ impl Addresses {
         }
     }
 
-    /// The worst host in the longest of the lines that call next.
+    /// The worst host in the longest line. Only lines that call next are compared.
     pub fn last_in_line(&self) -> Option<HostId> {
         let lines = self.calls.iter().take(16).map(|(_, id)| &self.addresses[*id as usize].line);
         lines.max_by_key(|line| line.len()).and_then(|line| line.last()).map(|(.., host)| *host)
@@ -150,7 +152,7 @@ impl Addresses {
             }
             let first = address.line.pop_first();
             if !address.line.is_empty() {
-                // The host called may find nothing to do; then the next one gets its chance at once.
+                // The called host may find nothing to do. Then the next host gets its chance at once.
                 self.calls.insert((now + 1, id));
             }
             if let Some((.., host)) = first {
@@ -161,12 +163,12 @@ impl Addresses {
         None
     }
 
-    /// When an address next calls a host.
+    /// The time at which the next host is called.
     pub fn next_call(&self) -> Option<Millis> {
         self.calls.first().map(|(time, _)| *time)
     }
 
-    /// Hosts in line.
+    /// The number of hosts in lines.
     pub fn parked(&self) -> u64 {
         self.parked
     }

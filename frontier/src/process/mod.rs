@@ -1,5 +1,5 @@
-//! What belongs to the process and not to any set of hosts: caps over all hosts, shares of the slots, and the floors of
-//! shared addresses.
+//! State of the whole process, which no set of hosts has for itself: caps over all hosts, shares of the slots, and the
+//! floors of shared addresses.
 
 mod addresses;
 mod rate;

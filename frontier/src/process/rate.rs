@@ -1,4 +1,5 @@
-//! Caps over all hosts: requests a second (governor's GCRA, on the time passed in) and body bytes a second.
+//! Caps over all hosts: on requests a second (governor's GCRA, driven by the times that are passed in) and on body
+//! bytes a second.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -14,22 +15,22 @@ use governor::{Quota, RateLimiter};
 
 type Limiter = RateLimiter<NotKeyed, InMemoryState, FakeRelativeClock, NoOpMiddleware<Nanos>>;
 
-/// Both caps.
+/// The two caps.
 pub struct Rate {
     requests: Option<(Limiter, FakeRelativeClock)>,
-    /// The limiter's clock stands here.
+    /// The time that the limiter's clock shows.
     now: Millis,
     bytes_per_second: u64,
-    /// The bytes received so far are paid for at this time.
+    /// At the capped speed, the bytes received so far would take until this time. No request starts before.
     paid: Millis,
 }
 
 impl Rate {
-    /// Caps as set; time starts at `now`.
+    /// The caps in these settings. Time starts at `now`.
     pub fn new(settings: &Politeness, now: Millis) -> Self {
         let requests = NonZeroU32::new(settings.requests_per_second).map(|rate| {
             let clock = FakeRelativeClock::default();
-            // Evenly spread, a burst only as far as a clock of whole milliseconds needs it.
+            // Requests are spread evenly. The burst is only as large as a clock of whole milliseconds needs.
             let burst = NonZeroU32::new(rate.get() / 200).unwrap_or(NonZeroU32::MIN);
             let quota = Quota::per_second(rate).allow_burst(burst);
             (RateLimiter::direct_with_clock(quota, clock.clone()), clock)
@@ -37,7 +38,7 @@ impl Rate {
         Self { requests, now, bytes_per_second: settings.bytes_per_second.0, paid: 0 }
     }
 
-    /// Takes leave for one request at `now`, or says when to ask again.
+    /// Allows one request at `now`, or returns the time at which to ask again.
     pub fn request(&mut self, now: Millis) -> Result<(), Millis> {
         if self.paid > now {
             return Err(self.paid);
@@ -53,7 +54,7 @@ impl Rate {
         })
     }
 
-    /// So many body bytes came until `at`.
+    /// This many body bytes were received until `at`.
     pub fn received(&mut self, bytes: u64, at: Millis) {
         if let Some(wait) = bytes.saturating_mul(1_000).checked_div(self.bytes_per_second) {
             self.paid = self.paid.max(at) + wait;

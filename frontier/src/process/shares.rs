@@ -1,13 +1,16 @@
-//! Slots are shared. A slot is what one job holds while it is open; a crawl has `concurrency` of them.
+//! Hosts share the slots. A slot is what one job holds while it is open; a crawl has `concurrency` of them.
 //!
-//! Hosts that answer slowly hold their slots long, so that without a rule a few of them would hold all slots. The rules are
-//! those of max-min fairness: nobody is cut while nobody else waits.
+//! Hosts that answer slowly hold their slots long. Without a rule, a few of them would hold all slots. The rules are
+//! those of max-min fairness: no host is limited while no other host waits.
 //!
-//! - Hosts that have answered with a page (*proven* hosts) find slots that only they may take: one for each that has work, up to a quarter.
-//! - Hosts that lately lost a slot because they were slow hold at most a quarter together while proven hosts have work.
-//! - A registrable domain, and an address, hold at most a quarter while hosts of others are ready.
+//! - Hosts that have answered with a page (*proven* hosts) find slots that only they may take: one slot for each proven
+//!   host that has work, up to a quarter of the slots.
+//! - Hosts that lately lost a slot because they were slow hold at most a quarter of the slots together while proven
+//!   hosts have work.
+//! - The hosts of a registrable domain, and the hosts at an address, hold at most a quarter while other hosts are
+//!   ready.
 //!
-//! A ready host that would exceed a share waits in the *line* of that share until it has room.
+//! A ready host that would exceed a share waits in the *line* of that share until the share has room.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +19,14 @@ use serde::{Deserialize, Serialize};
 use crate::failure::Failure;
 use crate::numbers::AddressId;
 
-/// What a share of the slots is for.
+/// A group of hosts that has a share of the slots. A host can belong to several groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Line {
     /// Hosts that were slow lately.
     Slow,
-    /// Hosts that have not answered yet, and slow ones.
+    /// Hosts that have not answered yet, and hosts that were slow lately.
     Unproven,
-    /// The hosts of a registrable domain, by its hash.
+    /// The hosts of a registrable domain, named by its hash.
     Domain(u64),
     /// The hosts at an address.
     Address(AddressId),
@@ -34,62 +37,62 @@ pub enum Line {
 pub struct Progress {
     answered: bool,
     slow: u8,
-    /// Slots that it held for nothing, ever.
+    /// The number of slots that it ever held for nothing.
     lost: u32,
-    /// What was wrong the last time.
+    /// The reason for the last of these.
     why: Option<Failure>,
 }
 
 impl Progress {
-    /// Good answers after which a slow host is as it was.
+    /// After this many good answers, a slow host counts as proven again.
     const FORGIVEN: u8 = 4;
 
-    /// It answered with a page, in time.
+    /// The host answered with a page, in time.
     pub fn answered(&mut self) {
         self.answered = true;
         self.slow = self.slow.saturating_sub(1);
     }
 
-    /// It held a slot for nothing, for this reason.
+    /// The host held a slot for nothing, for this reason.
     pub fn was_slow(&mut self, why: Failure) {
         self.slow = Self::FORGIVEN;
         self.lost = self.lost.saturating_add(1);
         self.why = Some(why);
     }
 
-    /// Slots that it held for nothing, and why the last time; `None` where there were none.
+    /// The number of slots that the host held for nothing, and the last reason; `None` if there were none.
     pub fn lost(self) -> Option<(u32, Failure)> {
         self.why.map(|why| (self.lost, why))
     }
 
-    /// Whether it has answered, and was not slow lately.
+    /// Whether the host has answered, and was not slow lately.
     pub fn is_proven(self) -> bool {
         self.answered && self.slow == 0
     }
 
-    /// The lines that it may have to wait in for this.
+    /// The lines in which a host may have to wait because of its progress.
     fn lines(self) -> impl Iterator<Item = Line> {
         let slow = (self.slow > 0).then_some(Line::Slow);
         slow.into_iter().chain((!self.is_proven()).then_some(Line::Unproven))
     }
 }
 
-/// Who holds how many slots.
+/// The number of slots that each group of hosts holds.
 #[derive(Debug, Default)]
 pub struct Shares {
     slots: usize,
     held: BTreeMap<Line, usize>,
-    /// Proven hosts that have work.
+    /// The number of proven hosts that have work.
     proven: usize,
 }
 
 impl Shares {
-    /// So many slots, all of them free.
+    /// The shares of this many slots, all of which are free.
     pub fn new(slots: usize) -> Self {
         Self { slots, ..Self::default() }
     }
 
-    /// The shares that a job of a host draws on.
+    /// The shares from which a job of a host takes its slot.
     pub fn of(progress: Progress, domain: u64, addresses: &[AddressId]) -> Box<[Line]> {
         let addresses = addresses.iter().map(|id| Line::Address(*id));
         progress.lines().chain([Line::Domain(domain)]).chain(addresses).collect()
@@ -105,12 +108,13 @@ impl Shares {
         self.held.get(&line).is_some_and(|held| *held >= most)
     }
 
-    /// Whether a share is kept to though nobody else is ready: proven hosts that wait for their time find a slot at once.
+    /// Whether the limit of a share holds even if no other host is ready, so that proven hosts whose time comes find a
+    /// slot at once.
     pub fn is_strict(&self, line: Line) -> bool {
         matches!(line, Line::Slow | Line::Unproven) && self.proven > 0
     }
 
-    /// Whether few slots are left while so many jobs are open.
+    /// Whether at most a quarter of the slots is free while this many jobs are open.
     pub fn are_scarce(&self, open: usize) -> bool {
         4 * self.slots.saturating_sub(open) <= self.slots
     }
@@ -134,7 +138,8 @@ impl Shares {
         }
     }
 
-    /// A host is one of the proven hosts that have work from now on, or is none. `counted` tells what it was before.
+    /// Counts a host as a proven host with work, or no longer. `counted` is whether it was counted so far, and is
+    /// updated.
     pub fn count(&mut self, counted: &mut bool, proven: bool) {
         self.proven += usize::from(proven);
         self.proven -= usize::from(*counted);

@@ -1,9 +1,10 @@
-//! robots.txt as RFC 9309 has it: what one origin (scheme, host and port) allows our product token, how long that may be
-//! relied on, and what holds while there is no answer.
+//! robots.txt as RFC 9309 defines it: what one origin (scheme, host and port) allows our product token, how long an
+//! answer is valid, and what holds while there is no answer.
 //!
-//! The parser accepts what Google's reference parser accepts (see `tests/robots.rs` for its suite and the few cases where
-//! the RFC says otherwise), so it is written here rather than taken from a library: `parse` reads lines into groups,
-//! `pattern` compares rules with URLs, `page` reads the directives of single pages.
+//! The parser accepts what Google's reference parser accepts. (`tests/robots.rs` has the test suite of that parser, and
+//! the few cases in which the RFC differs.) That is why the parser is written here and not taken from a library.
+//! `parse` reads lines into groups, `pattern` compares rules with URLs, and `page` reads the directives of single
+//! pages.
 
 mod page;
 mod parse;
@@ -23,35 +24,35 @@ use crate::reason::Detail;
 
 const HOUR: Millis = 3_600_000;
 
-/// What one origin's robots.txt allows our product token.
+/// The rules of one origin's robots.txt for our product token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RobotsRules {
     availability: Availability,
     fetched_at: Millis,
     expires_at: Millis,
-    /// The rule that wins first.
+    /// The rules in order of precedence: the first rule that matches decides.
     rules: Vec<RobotsRule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Url>,
-    /// What the answer asked of the whole host; not kept.
+    /// The time for which the answer asked to leave the whole host alone. It is not stored.
     retry_after: Option<Millis>,
-    /// Why it could not be had, where it could not.
+    /// The reason why there was no answer; [`Detail::None`] if there was one.
     trouble: Detail,
 }
 
-/// What came of asking for a robots.txt (RFC 9309, section 2.3.1).
+/// The result of asking for a robots.txt (RFC 9309, section 2.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// There is one, and its rules hold.
+    /// The origin has a robots.txt, and its rules hold.
     Answered,
-    /// There is none that we could read (4xx, or more than five redirects): everything is allowed.
+    /// The origin has none that we could read (4xx, or more than five redirects). Everything is allowed.
     Unavailable,
-    /// It is not known (5xx, 429, no connection): nothing is allowed, and it is asked for again when this expires. After
-    /// [`RobotsRules::GIVE_UP`] it is taken to be unavailable.
+    /// The file is unknown (5xx, 429, no connection). Nothing is allowed, and the file is asked for again when this
+    /// result expires. After [`RobotsRules::GIVE_UP`] it counts as unavailable.
     Unreachable {
-        /// Since when, without interruption.
+        /// The time of the first failure since the last answer.
         since: Millis,
-        /// How often in a row.
+        /// The number of failures in a row.
         failures: u32,
     },
 }
@@ -59,29 +60,30 @@ pub enum Availability {
 /// The answer to a request for robots.txt, after redirects.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// The origin's own robots.txt (not where redirects led): the base of relative sitemap addresses.
+    /// The URL of the origin's own robots.txt, even if redirects led elsewhere. It is the base of relative sitemap
+    /// addresses.
     pub url: &'a Url,
-    /// HTTP status. A redirect is one too many: five have been followed.
+    /// HTTP status. A redirect here is one too many, because five redirects were followed.
     pub status: u16,
     /// `Retry-After`, as a time to wait from now.
     pub retry_after: Option<Millis>,
-    /// Decoded body; what lies behind [`RobotsRules::MAX_BYTES`] is not read.
+    /// The decoded body. Bytes beyond [`RobotsRules::MAX_BYTES`] are not read.
     pub body: &'a [u8],
-    /// When the answer came.
+    /// The time of the answer.
     pub at: Millis,
 }
 
 impl RobotsRules {
-    /// As much of a robots.txt as is read; RFC 9309 (section 2.5) asks for at least 500 KiB.
+    /// At most this many bytes of a robots.txt are read. RFC 9309 (section 2.5) asks for at least 500 KiB.
     pub const MAX_BYTES: usize = parse::MAX_BYTES;
-    /// How long an answer may be relied on (RFC 9309, section 2.4).
+    /// The time for which an answer is valid (RFC 9309, section 2.4).
     pub const MAX_AGE: Millis = 24 * HOUR;
-    /// First wait after a failure; it doubles with each further one, up to [`RobotsRules::MAX_AGE`].
+    /// The wait after the first failure. It doubles with each further failure, up to [`RobotsRules::MAX_AGE`].
     pub const FIRST_RETRY: Millis = 60_000;
-    /// After so long without an answer there is taken to be no robots.txt (RFC 9309, section 2.3.1.4).
+    /// After this time without an answer, the origin counts as having no robots.txt (RFC 9309, section 2.3.1.4).
     pub const GIVE_UP: Millis = 30 * 24 * HOUR;
 
-    /// What an answer says to `token`, the product token of our User-Agent (compared without case).
+    /// Reads an answer: its rules for `token`, the product token of our User-Agent (compared without case).
     pub fn read(answer: &Answer<'_>, token: &str) -> Self {
         let rules = match answer.status {
             429 => Self::unreachable(answer.at, answer.retry_after, Detail::RobotsStatus(429)),
@@ -95,7 +97,8 @@ impl RobotsRules {
         Self { retry_after: answer.retry_after, ..rules }
     }
 
-    /// No answer: a time-out, a reset, no address, as `trouble` tells. `retry_after` is what the server asked for, if it asked.
+    /// The rules if there is no answer, for the reason in `trouble`. `retry_after` is the wait that the server asked
+    /// for.
     pub fn unreachable(at: Millis, retry_after: Option<Millis>, trouble: Detail) -> Self {
         let availability = Availability::Unreachable { since: at, failures: 1 };
         let wait = retry_after.unwrap_or(0).clamp(Self::FIRST_RETRY, Self::MAX_AGE);
@@ -116,7 +119,7 @@ impl RobotsRules {
         }
     }
 
-    /// These rules as the next ones after `earlier`: failures in a row are counted, and asked about ever more rarely.
+    /// These rules, as they follow on `earlier`. Failures in a row are counted, and the waits between attempts grow.
     pub fn after(mut self, earlier: &RobotsRules) -> Self {
         if let Availability::Unreachable { since, failures } = &mut self.availability
             && let Availability::Unreachable { since: first, failures: before } = earlier.availability
@@ -129,7 +132,7 @@ impl RobotsRules {
         self
     }
 
-    /// Whether it is not known what is allowed: then URLs are not refused, they wait until these rules expire.
+    /// Whether it is unknown what is allowed. Then URLs are not refused, but wait until these rules expire.
     pub fn is_undefined(&self) -> bool {
         match self.availability {
             Availability::Unreachable { since, .. } => self.fetched_at.saturating_sub(since) < Self::GIVE_UP,
@@ -147,17 +150,17 @@ impl RobotsRules {
         !self.is_undefined() && self.rules.iter().find(decides).is_none_or(|rule| rule.allow)
     }
 
-    /// Why it could not be had, where it could not.
+    /// The reason why there was no answer; [`Detail::None`] if there was one.
     pub fn trouble(&self) -> Detail {
         self.trouble
     }
 
-    /// Whether these rules allow what `other` allows, as far as the text of both shows it.
+    /// Whether these rules allow the same as `other`. Only the texts of the rules are compared.
     pub fn says_as(&self, other: &RobotsRules) -> bool {
         (self.is_undefined(), &self.rules) == (other.is_undefined(), &other.rules)
     }
 
-    /// What came of asking.
+    /// The result of asking for the file.
     pub fn availability(&self) -> Availability {
         self.availability
     }
@@ -167,27 +170,28 @@ impl RobotsRules {
         self.crawl_delay
     }
 
-    /// For how long the answer asked that its host be left alone.
+    /// The time for which the answer asked to leave its host alone.
     pub fn retry_after(&self) -> Option<Millis> {
         self.retry_after
     }
 
-    /// The sitemaps it names, each once, in order; at most 1,000.
+    /// The sitemaps that the file names, each once, in order; at most 1,000.
     pub fn sitemaps(&self) -> &[Url] {
         &self.sitemaps
     }
 
-    /// When it was answered, or not answered.
+    /// The time of the answer, or of the failure to get one.
     pub fn fetched_at(&self) -> Millis {
         self.fetched_at
     }
 
-    /// When it has to be asked for again.
+    /// The time at which the file has to be asked for again.
     pub fn expires_at(&self) -> Millis {
         self.expires_at
     }
 
-    /// For the store: the robots.txt that says the same to us and nothing else, below a line with standing and times.
+    /// The form in the store: a line with the availability and times, and then a robots.txt that has only the rules for
+    /// us.
     pub fn to_bytes(&self) -> Vec<u8> {
         let (availability, since, failures) = match self.availability {
             Availability::Answered => ("answered", 0, 0),
@@ -212,7 +216,7 @@ impl RobotsRules {
         text.into_bytes()
     }
 
-    /// What [`RobotsRules::to_bytes`] wrote, or `None` if these bytes are something else.
+    /// Reads the bytes of [`RobotsRules::to_bytes`]. `None` if the bytes are something else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
         let (head, rest) = text.split_once('\n')?;

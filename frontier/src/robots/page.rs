@@ -1,20 +1,20 @@
-//! Directives of single pages: meta elements and `X-Robots-Tag` headers speak one language.
+//! Directives of single pages. Meta elements and `X-Robots-Tag` headers use the same words.
 
-/// What a page says about itself.
+/// The directives of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
-    /// It is not to be indexed.
+    /// The page must not be indexed.
     pub noindex: bool,
-    /// Its links are not to be followed.
+    /// The links of the page must not be followed.
     pub nofollow: bool,
 }
 
-/// Directives that have a value behind a colon; any other word before a colon is the name of an agent.
+/// Directives with a value after a colon. Any other word before a colon is the name of an agent.
 const WITH_VALUE: [&str; 5] = ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview", "max-age"];
 
-/// What the content of `<meta name="robots">` (and of meta elements named after `token`) and the values of `X-Robots-Tag`
-/// headers ask of us. In a header `token: noindex` speaks to that agent alone, up to the next agent's name. Where several
-/// speak to us, each prohibition counts.
+/// The directives for us, from the contents of `<meta name="robots">` (and of meta elements named after `token`) and
+/// the values of `X-Robots-Tag` headers. In a header, `token: noindex` is for that agent alone, and so are the words
+/// that follow, up to the next agent's name. If several directives are for us, each prohibition counts.
 pub fn page_directives<'a>(
     metas: impl IntoIterator<Item = &'a str>,
     headers: impl IntoIterator<Item = &'a str>,
@@ -30,7 +30,7 @@ pub fn page_directives<'a>(
     directives
 }
 
-/// The words of an `X-Robots-Tag` that speak to us, without those that have a value.
+/// The words of an `X-Robots-Tag` header that are for us, without those that have a value.
 pub fn header_words<'a>(value: &'a str, token: &'a str) -> impl Iterator<Item = &'a str> {
     let mut for_us = true;
     value.split(',').filter_map(move |item| {

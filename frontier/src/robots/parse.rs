@@ -1,5 +1,5 @@
-//! From the bytes of a robots.txt to the rules for one product token. Nothing here fails: a line that makes no sense is
-//! skipped, as RFC 9309 (section 2.2) asks.
+//! Reads the bytes of a robots.txt into the rules for one product token. This never fails: a line that makes no sense
+//! is skipped, as RFC 9309 (section 2.2) asks.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,25 +10,25 @@ use url::Url;
 
 use super::pattern::RobotsRule;
 
-/// As much as is read.
+/// At most this many bytes are read.
 pub(super) const MAX_BYTES: usize = 500 * 1024;
-/// As much of a line as is read; Google's parser has this limit, and no URL that we fetch is that long.
+/// At most this many bytes of a line are read. Google's parser has this limit, and no URL that we fetch is that long.
 pub(super) const MAX_LINE: usize = 2_083 * 8;
-/// Sitemap lines that are looked at.
+/// At most this many different sitemap lines are looked at.
 const MAX_SITEMAPS: usize = 1_000;
 /// The longest delay in milliseconds: a year, which is as good as never.
 const MAX_DELAY: u64 = 365 * 86_400_000;
 
-/// What a robots.txt says to one product token.
+/// The parts of a robots.txt that concern one product token.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Parsed {
-    /// In order of precedence.
+    /// The rules, in order of precedence.
     pub rules: Vec<RobotsRule>,
     pub crawl_delay: Option<Duration>,
     pub sitemaps: Vec<Url>,
 }
 
-/// What the groups for one kind of agent say; groups for the same agent are one (RFC 9309, section 2.2.1).
+/// The contents of all groups for one kind of agent. Groups for the same agent count as one (RFC 9309, section 2.2.1).
 #[derive(Debug, Default)]
 struct Group {
     is_named: bool,
@@ -42,7 +42,7 @@ pub(super) fn parse(body: &[u8], token: &str, base: Option<&Url>) -> Parsed {
     read(cut(&text, MAX_BYTES), token, base)
 }
 
-/// Reads what `RobotsRules::to_bytes` wrote, in which nothing was cut.
+/// Reads the text that `RobotsRules::to_bytes` wrote, in which nothing was cut.
 pub(super) fn reparse(text: &[u8]) -> Parsed {
     read(text, "", None)
 }
@@ -50,7 +50,8 @@ pub(super) fn reparse(text: &[u8]) -> Parsed {
 fn read(text: &[u8], token: &str, base: Option<&Url>) -> Parsed {
     let (mut ours, mut everyone) = (Group::default(), Group::default());
     let (mut named, mut distinct, mut sitemaps) = (HashSet::new(), HashSet::new(), Vec::new());
-    // Whether the lines that follow are for us, for everyone; and whether agents are still being listed.
+    // Whether the lines that follow are for us, whether they are for everyone, and whether agents are still being
+    // listed.
     let (mut for_us, mut for_everyone, mut listing) = (false, false, false);
     for (key, value) in text.split(|octet| matches!(octet, b'\n' | b'\r' | 0)).filter_map(line) {
         match key {
@@ -98,7 +99,7 @@ fn read(text: &[u8], token: &str, base: Option<&Url>) -> Parsed {
 impl Group {
     fn rule(&mut self, value: &[u8], allow: bool) {
         let Some(rule) = RobotsRule::new(value, allow) else { return };
-        // Google's parser: who allows a folder's index page allows the folder itself.
+        // As in Google's parser, a rule that allows the index page of a folder allows the folder itself, too.
         if let Some((folder, page)) = rule.pattern.rsplit_once('/').filter(|_| allow)
             && page.starts_with("index.htm")
         {
@@ -117,7 +118,7 @@ enum Key {
     Sitemap,
 }
 
-/// The spellings that Google's parser takes, and the same for Crawl-delay, which it does not know.
+/// The spellings that Google's parser accepts, and like spellings of Crawl-delay, which that parser does not know.
 const KEYS: [(&str, Key); 17] = [
     ("user-agent", Key::UserAgent),
     ("useragent", Key::UserAgent),
@@ -138,7 +139,7 @@ const KEYS: [(&str, Key); 17] = [
     ("site map", Key::Sitemap),
 ];
 
-/// `key: value # comment`; without a colon, exactly two words.
+/// Reads a line `key: value # comment`. Without a colon, the line must have exactly two words.
 fn line(line: &[u8]) -> Option<(Key, &[u8])> {
     let line = &line[..line.len().min(MAX_LINE)];
     let line = line.split(|octet| *octet == b'#').next().unwrap_or_default().trim_ascii();
@@ -160,7 +161,7 @@ fn product(value: &[u8]) -> &[u8] {
     &value[..end.unwrap_or(value.len())]
 }
 
-/// Seconds, possibly with a fraction or a unit behind; what is no number is no delay.
+/// A delay in seconds, possibly with a fraction, and with a unit after it. `None` if it is not a number.
 fn delay(value: &[u8]) -> Option<Duration> {
     let end = value.iter().position(|octet| !octet.is_ascii_digit() && *octet != b'.').unwrap_or(value.len());
     let seconds: f64 = std::str::from_utf8(&value[..end]).ok()?.parse().ok()?;
@@ -175,7 +176,8 @@ fn address(value: &[u8], base: Option<&Url>) -> Option<Url> {
     matches!(url.scheme(), "http" | "https").then_some(url)
 }
 
-/// UTF-16 by its byte order mark, or by the zero beside its first letter, as UTF-8; everything else as it is.
+/// Converts UTF-16 to UTF-8. UTF-16 is known by its byte order mark, or by the zero byte beside its first letter. Any
+/// other text stays as it is, without its mark.
 fn decode(body: &[u8]) -> Cow<'_, [u8]> {
     let (rest, unit): (_, fn([u8; 2]) -> u16) = match body {
         [0xef, 0xbb, 0xbf, rest @ ..] => return Cow::Borrowed(rest),
@@ -190,7 +192,7 @@ fn decode(body: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text.into_bytes())
 }
 
-/// At most `most` octets, without the line that this cuts: half a rule is another rule.
+/// The first `most` octets, without the line that this cuts, because half a rule is a different rule.
 fn cut(text: &[u8], most: usize) -> &[u8] {
     if text.len() <= most {
         return text;

@@ -1,8 +1,8 @@
-//! Rules and URLs in one spelling, and the comparison of the two (RFC 9309, sections 2.2.2 and 2.2.3).
+//! Brings rules and URLs into one spelling, and compares them (RFC 9309, sections 2.2.2 and 2.2.3).
 //!
-//! Both sides are brought to the same percent-encoding: an octet that can stand for itself does, whichever way it was
-//! written, every other is `%XX`. What separates parts of a URL keeps its two meanings apart (`&` and `%26`, in a path `/`
-//! and `%2F`), and so do `*` and `$`, which are special in a rule and literal in a URL.
+//! Both sides get the same percent-encoding. An octet that can stand for itself does so, however it was written. Every
+//! other octet is `%XX`. Octets that separate parts of a URL keep their two meanings apart (`&` and `%26`, in a path
+//! `/` and `%2F`). So do `*` and `$`, which are special in a rule and literal in a URL.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -12,30 +12,32 @@ use memchr::memmem;
 /// One `Allow` or `Disallow` line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RobotsRule {
-    /// In the common spelling; `*` is any run of octets, `$` at the end is the end of the URL.
+    /// The pattern in the common spelling. `*` stands for any octets, and `$` at the end for the end of the URL.
     pub pattern: Box<str>,
-    /// Allow or disallow.
+    /// Whether the rule allows or disallows.
     pub allow: bool,
 }
 
 impl RobotsRule {
-    /// A rule, unless its value is empty: that matches nothing.
+    /// A rule. `None` if its value is empty, because such a rule matches nothing.
     pub fn new(value: &[u8], allow: bool) -> Option<Self> {
         (!value.is_empty()).then(|| Self { pattern: spell(value, true).into(), allow })
     }
 
-    /// Orders rules so that the first to match decides: the longest, and of equals the one that allows.
+    /// The order of rules, in which the first match decides: the longest rule comes first, and of equal rules the one
+    /// that allows.
     pub fn precedence(&self) -> impl Ord + use<'_> {
         (Reverse(self.pattern.len()), Reverse(self.allow), &self.pattern)
     }
 
-    /// Whether the rule speaks of this path and query, spelled by [`path`].
+    /// Whether the rule matches this path and query, which must be spelled by [`path`].
     pub fn matches(&self, path: &[u8]) -> bool {
         self.compare(path).0
     }
 
-    /// The same, and how many octets of the path were looked at: at most all of them plus the pattern, since what lies
-    /// between two `*` is sought from left to right and the first place it is found is as good as any later one.
+    /// Like [`Self::matches`], with the number of octets of the path that were looked at. There are at most as many as
+    /// path and pattern have together: the text between two `*` is searched from left to right, and the first place
+    /// where it is found is as good as any later one.
     pub fn compare(&self, path: &[u8]) -> (bool, usize) {
         let pattern = self.pattern.as_bytes();
         let (pattern, anchored) = match pattern.strip_suffix(b"$") {
@@ -74,7 +76,7 @@ pub(super) fn path(path_and_query: &str) -> Cow<'_, str> {
 
 fn spell(text: &[u8], is_pattern: bool) -> String {
     let mut spelled = String::with_capacity(text.len() + 1);
-    // Rules that forget the slash mean it; those that begin with a wildcard match without.
+    // A slash is added to a rule that forgets it. A rule that begins with a wildcard needs none.
     if is_pattern && !matches!(text.first(), Some(b'/' | b'*')) && text != b"$" {
         spelled.push('/');
     }

@@ -1,4 +1,4 @@
-//! Clause by clause. The suites of others are in `tests/robots.rs`.
+//! Tests of robots.txt, clause by clause of the RFC. The test suites of other projects are in `tests/robots.rs`.
 
 use config::Duration;
 use proptest::prelude::*;
@@ -221,7 +221,7 @@ fn an_answer_ends_a_row_of_failures() {
     assert_eq!(again.availability(), Availability::Unreachable { since: 9, failures: 1 });
 }
 
-/// Tens of thousands of rules that each have to look at the whole of a long path: what an attacker can make of 500 KiB.
+/// An attacker can put tens of thousands of rules into 500 KiB, each of which has to look at the whole of a long path.
 #[test]
 fn a_hostile_file_costs_no_more_than_each_rule_a_look_along_the_path() {
     let mut text = "user-agent: *\n".to_owned();
@@ -255,7 +255,7 @@ fn pages_speak_in_meta_elements_and_headers() {
     assert_eq!(said(&[], &["indexifembedded, noindexing"]), (false, false));
 }
 
-/// The matcher without a thought for cost, to compare with.
+/// A simple matcher for comparison, written without regard to cost.
 fn naive(pattern: &[u8], path: &[u8]) -> bool {
     match pattern {
         [] => true,

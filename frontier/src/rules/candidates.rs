@@ -29,8 +29,8 @@ pub(super) struct Candidate {
     /// By class: the first page of the class that was fetched, and whether the class has given its test pair. A class
     /// gives one pair, however many URLs it has, because the test takes pairs for independent of each other.
     pub members: Map<UrlId, Member>,
-    /// The contents on which test pairs agreed. Each content counts once, because a site that shows one apology for every
-    /// URL must not prove any rule.
+    /// The contents on which test pairs agreed. Each content counts once, because a site that shows one apology for
+    /// every URL must not prove any rule.
     contents: HashSet<u64>,
     /// The folders of the copies in agreeing pairs, with the number of these pairs.
     pub folders: Map<u64, u32>,
@@ -64,8 +64,8 @@ impl Candidate {
         Self { rewrite, evidence: Evidence::default(), members, contents, folders, differing }
     }
 
-    /// The folders of the two URLs of a pair: that of the URL that the rewrite changes, and that of the result. `url` is one of
-    /// the two URLs. `None` if the rewrite cannot be turned around.
+    /// The folders of the two URLs of a pair: that of the URL that the rewrite changes, and that of the result. `url`
+    /// is one of the two URLs. `None` if the rewrite cannot be turned around.
     fn folders_of(&self, url: &Url) -> Option<[u64; 2]> {
         if let Some(to) = self.rewrite.apply(url) {
             return Some([folder(url), folder(&to)]);

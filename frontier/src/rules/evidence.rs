@@ -14,10 +14,10 @@
 //! hundred to one. With all of this prior evidence, 11 pairs still have to agree. Prior evidence against a rule is
 //! ignored, because hosts differ.
 //!
-//! **Watch** is a cumulative sum over the trials of a proven rule. Each trial adds the log-likelihood ratio of a share of
-//! [`Watch::BROKEN`] against [`Proof::TRUE`]; the sum is never below zero. Two failures within about ten trials bring it to
-//! [`Watch::LIMIT`], and the rule is withdrawn. A rule that is right 99 times in 100 comes to the limit once in thousands of
-//! trials.
+//! **Watch** is a cumulative sum over the trials of a proven rule. Each trial adds the log-likelihood ratio of a share
+//! of [`Watch::BROKEN`] against [`Proof::TRUE`]; the sum is never below zero. Two failures within about ten trials
+//! bring it to [`Watch::LIMIT`], and the rule is withdrawn. A rule that is right 99 times in 100 comes to the limit
+//! once in thousands of trials.
 //!
 //! # References
 //!
@@ -77,7 +77,8 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// At least this share of the pairs of a true rule agree. The others differ because pages change between two fetches.
+    /// At least this share of the pairs of a true rule agree. The others differ because pages change between two
+    /// fetches.
     pub const TRUE: f64 = 0.99;
     /// At most this share of the pairs of a false rule agree.
     pub const FALSE: f64 = 0.8;
@@ -131,7 +132,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs the test of a rule until it ends, if this share of all pairs agrees. Returns the result and the number of pairs.
+    /// Runs the test of a rule until it ends, if this share of all pairs agrees. Returns the result and the number of
+    /// pairs.
     fn run(share: f64, mut random: u64, elsewhere: Evidence) -> (Proof, u32) {
         let mut evidence = Evidence::default();
         loop {

@@ -6,8 +6,8 @@
 //! [`RUN`] barren pages in a row prove a trap. If some of the pages brought something, it takes more pages. In a family
 //! in which one page in ten brings something, [`RUN`] barren pages in a row come up once in 2,000 runs.
 //!
-//! A trap also has no end: on average, each of its pages leads to at least [`OFFSPRING`] new URLs of the family. A family
-//! with fewer new URLs comes to an end by itself, and is no trap.
+//! A trap also has no end: on average, each of its pages leads to at least [`OFFSPRING`] new URLs of the family. A
+//! family with fewer new URLs comes to an end by itself, and is no trap.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! The learner decides whether rules stop a URL whose turn has come ([`Rules::meet`]), and learns from each page that was
-//! judged ([`Rules::learn`]).
+//! The learner decides whether rules stop a URL whose turn has come ([`Rules::meet`]), and learns from each page that
+//! was judged ([`Rules::learn`]).
 
 use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::{Keys, PageId, SiteId, UrlId};
@@ -27,7 +27,7 @@ pub struct Rules {
     lenient: bool,
 }
 
-/// What was learned from a page.
+/// The results of learning from a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learned {
     /// The hosts whose URLs are changed by rewrites that are proven now.
@@ -36,8 +36,8 @@ pub struct Learned {
     pub unlike: Vec<Unlike>,
 }
 
-/// A folder of a host in which another host shows something else under the same URLs: a mirror of it was suggested, and it was
-/// refuted by pairs of this folder.
+/// A folder of a host in which another host shows something else under the same URLs: a mirror of it was suggested, and
+/// it was refuted by pairs of this folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unlike {
     /// The host.
@@ -48,8 +48,8 @@ pub struct Unlike {
     pub folder: u64,
 }
 
-/// Kind of the records of representatives in [`spaces::RULES`], by class. If a class has no such record, the class itself
-/// is its representative.
+/// Kind of the records of representatives in [`spaces::RULES`], by class. If a class has no such record, the class
+/// itself is its representative.
 const REPRESENTATIVE: u8 = b'c';
 
 impl Rules {
@@ -80,9 +80,9 @@ impl Rules {
         self.proven.get(id)
     }
 
-    /// A URL's turn has come. If rules stop the URL, returns the stop and the state of the representative. (A trap has no
-    /// representative; that counts as [`StandIn::Well`].) If no other URL of its class was fetched well or is queued,
-    /// the URL becomes the representative of the class.
+    /// A URL's turn has come. If rules stop the URL, returns the stop and the state of the representative. (A trap has
+    /// no representative; that counts as [`StandIn::Well`].) If no other URL of its class was fetched well or is
+    /// queued, the URL becomes the representative of the class.
     pub(crate) fn meet(
         &mut self,
         url: &Url,
@@ -247,7 +247,8 @@ impl Rules {
         Ok(learned)
     }
 
-    /// A candidate was refuted. If it is a mirror, the two hosts show different things in the folders in which pairs differ.
+    /// A candidate was refuted. If it is a mirror, the two hosts show different things in the folders in which pairs
+    /// differ.
     fn tell_unlike(&self, candidate: &Candidate, url: &Url, unlike: &mut Vec<Unlike>) -> Result<()> {
         let rewrite = &candidate.rewrite;
         if rewrite.host() == rewrite.target_host() {

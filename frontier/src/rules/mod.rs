@@ -1,13 +1,14 @@
-//! Learned rules. A rule says that some URLs need no fetch: another URL shows the same, or their pages are worth nothing.
+//! Learned rules. A rule says that some URLs need no fetch: another URL shows the same, or their pages are worth
+//! nothing.
 //!
 //! There are two kinds of rules.
 //!
-//! A *rewrite* changes a URL, for example by dropping a parameter. It says that both URLs show the same page. The life of a
-//! rewrite:
+//! A *rewrite* changes a URL, for example by dropping a parameter. It says that both URLs show the same page. The life
+//! of a rewrite:
 //!
 //! 1. Two URLs were found to show the same. This pair suggests rewrites that turn one into the other (`propose`). A
-//!    suggested rewrite becomes a *candidate* (`candidates`), unless it is proven or was refuted before, or its host has
-//!    too many candidates. A mirror of a part of a host must be suggested several times.
+//!    suggested rewrite becomes a *candidate* (`candidates`), unless it is proven or was refuted before, or its host
+//!    has too many candidates. A mirror of a part of a host must be suggested several times.
 //! 2. Other pairs of fetched URLs test the candidate, until it is proven or refuted (`evidence`).
 //! 3. A proven rewrite is applied (`proven`). Apply all proven rewrites to a URL, one after the other: the result is a
 //!    URL, the *class* of the first URL. (If the parameter `sid` makes no difference, `/x` is the class of `/x?sid=1`
@@ -26,13 +27,13 @@
 //! A URL whose representative is still queued is stopped, too. When the representative was fetched, the stopped URL is
 //! tried or stays stopped. If the representative has no good answer, the stopped URL is queued again.
 //!
-//! A *trap* is a *family* of URLs (a folder, or the queries of one path) whose pages bring nothing (`family`): no new text,
-//! and no new link out of the family, but ever more links to URLs of the family. The URLs of a trap are stopped, and some of
-//! them are tried.
+//! A *trap* is a *family* of URLs (a folder, or the queries of one path) whose pages bring nothing (`family`): no new
+//! text, and no new link out of the family, but ever more links to URLs of the family. The URLs of a trap are stopped,
+//! and some of them are tried.
 //!
-//! Rules act when the turn of a URL comes, and when a duplicate links to a URL that its twin does not link to. They never
-//! change the queue. Nothing here reads a clock or opens a socket. What is learned goes into the session, which the
-//! caller commits. Start to read at `learner`, which puts these parts together.
+//! Rules act when the turn of a URL comes, and when a duplicate links to a URL that its twin does not link to. They
+//! never change the queue. Nothing here reads a clock or opens a socket. What is learned goes into the session, which
+//! the caller commits. Start to read at `learner`, which puts these parts together.
 
 mod candidates;
 mod evidence;
@@ -107,7 +108,8 @@ pub struct Stop {
     pub rules: Vec<RuleId>,
     /// The reason that outputs give.
     pub reason: SkipReason,
-    /// The URL that is fetched in its place, after redirects and holds of the representative were followed; none for a trap.
+    /// The URL that is fetched in its place, after redirects and holds of the representative were followed; none for a
+    /// trap.
     pub representative: Option<UrlId>,
 }
 

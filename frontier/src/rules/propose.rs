@@ -40,9 +40,9 @@ fn parameter(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     }
 }
 
-/// Suggests mirrors: the URLs are of two origins (often of two hosts), and their paths have the same end. A rule about a larger folder saves more
-/// fetches. But two hosts may share one folder only. So the largest folders that the pair allows are suggested, at most
-/// [`FOLDERS`].
+/// Suggests mirrors: the URLs are of two origins (often of two hosts), and their paths have the same end. A rule about
+/// a larger folder saves more fetches. But two hosts may share one folder only. So the largest folders that the pair
+/// allows are suggested, at most [`FOLDERS`].
 fn mirror(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     if url.query() != twin.query() {
         return;
@@ -60,8 +60,8 @@ fn mirror(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
 /// At most this many folders are suggested for one pair of pages.
 const FOLDERS: usize = 3;
 
-/// Suggests that a path segment makes no difference, or that a folder holds copies of another: the URLs are of one host, and
-/// their paths differ in one place.
+/// Suggests that a path segment makes no difference, or that a folder holds copies of another: the URLs are of one
+/// host, and their paths differ in one place.
 fn segments(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     let (ours, theirs) = (split(url), split(twin));
     let begin = ours.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
@@ -95,8 +95,8 @@ fn push_prefix(url: &Url, from: &[&str], twin: &Url, to: &[&str], found: &mut Ve
     found.push(Rewrite::Prefix { from: prefix(url, from), to: prefix(twin, to) });
 }
 
-/// Suggests an ending: the URLs are of one host, and one path has something added at its end, or before the extension of its
-/// file name.
+/// Suggests an ending: the URLs are of one host, and one path has something added at its end, or before the extension
+/// of its file name.
 fn ending(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     let (long, short) = if url.path().len() > twin.path().len() { (url, twin) } else { (twin, url) };
     let (a, b) = (long.path(), short.path());

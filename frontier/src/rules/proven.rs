@@ -22,7 +22,8 @@ pub(super) struct Proven {
     order: Vec<RuleId>,
     /// Rules whose counters are not on record.
     dirty: HashSet<RuleId>,
-    /// Rules that stopped URLs of other hosts than their own, with the hash of such a host. Only what this process noted.
+    /// Rules that stopped URLs of other hosts than their own, with the hash of such a host. Only what this process
+    /// noted.
     noted: HashSet<(RuleId, u64)>,
     /// Rewrites by host, in the order of proof.
     rewrites: Map<Box<str>, Vec<RuleId>>,

@@ -16,8 +16,8 @@ pub enum Rewrite {
         /// Its name.
         name: String,
     },
-    /// URLs that begin with one prefix show what URLs with another prefix show: a mirror of a host or subtree, `www.` or
-    /// none, https or http, a folder of copies.
+    /// URLs that begin with one prefix show what URLs with another prefix show: a mirror of a host or subtree, `www.`
+    /// or none, https or http, a folder of copies.
     Prefix {
         /// URL up to and with a slash.
         from: String,
@@ -130,12 +130,13 @@ impl Rewrite {
         }
     }
 
-    /// Whether this is a mirror: the result has another host, or another folder and neither folder is within the other.
+    /// Whether this is a mirror: a prefix is replaced by another one, and the first does not lie within the second.
     pub fn is_mirror(&self) -> bool {
         matches!(self, Rewrite::Prefix { from, to } if !from.starts_with(to.as_str()))
     }
 
-    /// The shape of the rewrite, which rewrites of several hosts can have in common; `None` if no other host can have it.
+    /// The shape of the rewrite, which rewrites of several hosts can have in common; `None` if no other host can have
+    /// it.
     pub fn shape(&self) -> Option<String> {
         match self {
             Rewrite::Parameter { name, .. } => Some(format!("?{name}")),
@@ -149,8 +150,8 @@ impl Rewrite {
         }
     }
 
-    /// Whether the rewrite explains why pages are copies. A rewrite that only says that two folders of one host show the
-    /// same does not: in a trap, all folders show the same.
+    /// Whether the rewrite explains why pages are copies. A rewrite that only says that two folders of one host show
+    /// the same does not: in a trap, all folders show the same.
     pub fn explains(&self) -> bool {
         match self {
             Rewrite::Prefix { from, to } => from.starts_with(to.as_str()) || self.host() != self.target_host(),
@@ -184,7 +185,7 @@ impl fmt::Display for Rewrite {
     }
 }
 
-/// Whether a prefix stands for a whole host.
+/// Whether a prefix covers a whole host.
 pub fn is_host(prefix: &str) -> bool {
     prefix.split_once("://").is_some_and(|(_, rest)| rest.find('/') == Some(rest.len() - 1))
 }
@@ -194,7 +195,7 @@ pub fn origin(url: &Url) -> &str {
     &url[..url::Position::BeforePath]
 }
 
-/// Path and query of a URL of the origin given.
+/// Path and query of a URL; `None` if its origin is not `of`.
 fn rest<'a>(url: &'a Url, of: &str) -> Option<&'a str> {
     (origin(url) == of).then(|| &url[url::Position::BeforePath..url::Position::AfterQuery])
 }

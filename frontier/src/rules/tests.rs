@@ -1,4 +1,5 @@
-//! The learner on made-up sites: rules that it must learn, rules that it must not learn, and rules that it must withdraw.
+//! The learner on made-up sites: rules that it must learn, rules that it must not learn, and rules that it must
+//! withdraw.
 
 use dedup_stage::store::Double;
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
@@ -41,7 +42,7 @@ impl Lab {
         Self { store, session, urls, rules, shown, first, withdrawn: Vec::new(), unlike: Vec::new(), tries }
     }
 
-    /// The process dies after a commit, and comes back.
+    /// The process ends after a commit, and starts again.
     fn restart(&mut self) {
         self.rules.save(&mut self.session);
         self.session.commit().unwrap();
@@ -129,7 +130,7 @@ fn a_parameter_a_folder_and_a_mirror_are_learned_by_whatever_name() {
             "http://m.test/* = http://a.test/*"
         ]
     );
-    // One after the other.
+    // Several rewrites are applied, one after the other.
     lab.turn("http://a.test/x100", 100);
     assert!(!lab.turn("http://m.test/frobnicate/x100?zork=3", 100));
 }
@@ -141,7 +142,7 @@ fn what_nobody_linked_to_is_not_fetched_and_the_first_spelling_stands_for_it() {
         lab.turn(&format!("http://a.test/x{page}"), page);
         lab.turn(&format!("http://a.test/x{page}?zork=1"), page);
     }
-    // No link to x100 without a parameter.
+    // No page links to x100 without a parameter.
     assert!(lab.turn("http://a.test/x100?zork=1", 100));
     assert!(!lab.turn("http://a.test/x100?zork=2", 100));
     lab.restart();
@@ -215,8 +216,8 @@ fn a_rule_that_is_wrong_for_one_page_in_five_is_hardly_ever_proven() {
     assert!(proven <= 3, "{proven} of 400 false rules were proven");
 }
 
-/// Catches a refuted mirror that is forgotten: links would be held for counterparts that are known to differ. And one that
-/// speaks against folders in which no pair differed.
+/// Would fail if a refuted mirror were forgotten (links would be held for counterparts that are known to differ), or if
+/// it spoke against folders in which no pair differed.
 #[test]
 fn a_refuted_mirror_names_the_folders_that_differ() {
     let mut lab = Lab::new(false);

@@ -1,8 +1,8 @@
-//! Sitemaps (sitemaps.org 0.9): urlset and index, plain text, RSS and Atom, each also compressed with gzip.
+//! Reads sitemaps (sitemaps.org 0.9): urlset and index, plain text, RSS and Atom, each also compressed with gzip.
 //!
-//! A sitemap is read as a stream, so that what it unpacks to never lies in memory; it is read as far as it makes sense, and
-//! up to the limits of the protocol. Entities of its own are not expanded: a bomb of them is so much text. Cycles of
-//! indexes are the caller's to break; it knows which sitemaps it has seen.
+//! A sitemap is read as a stream, so its unpacked text is never in memory as a whole. It is read as far as it makes
+//! sense, and up to the limits of the protocol. Entities that it declares are not expanded, so a bomb of entities is
+//! only text. The caller has to break cycles of indexes, because it knows which sitemaps it has seen.
 
 #[cfg(test)]
 mod tests;
@@ -19,32 +19,32 @@ use xxhash_rust::xxh3::xxh3_64;
 use text::Text;
 use xml::Xml;
 
-/// One line of a sitemap.
+/// One entry of a sitemap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Where it leads: http or https, without fragment.
+    /// The address to which the entry leads: http or https, without fragment.
     pub loc: Url,
-    /// To a page or to another sitemap.
+    /// Whether the entry leads to a page or to another sitemap.
     pub kind: Kind,
-    /// When it changed, as written (W3C date and time in XML, RFC 2822 in RSS).
+    /// The time of the last change, as written (W3C date and time in XML, RFC 2822 in RSS).
     pub lastmod: Option<Box<str>>,
-    /// What the site thinks of it, 0..1.
+    /// The priority that the site gives it, 0..1.
     pub priority: Option<f32>,
 }
 
 impl Entry {
-    /// Of what it says: where it leads, and when that has changed. Two lists with the same sum of digests list the same.
+    /// A digest of the address and the time of change. Two lists with the same sum of digests have the same entries.
     pub fn digest(&self) -> u64 {
         digest(&self.loc, self.lastmod.as_deref())
     }
 }
 
-/// Of an entry that leads there, and has changed then, as written.
+/// The digest of an entry with this address and this time of change, as written.
 pub fn digest(loc: &Url, lastmod: Option<&str>) -> u64 {
     xxh3_64(&[loc.as_str().as_bytes(), lastmod.unwrap_or_default().as_bytes()].join(&b' '))
 }
 
-/// What an entry leads to.
+/// The kind of document to which an entry leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A page.
@@ -53,7 +53,7 @@ pub enum Kind {
     Sitemap,
 }
 
-/// The entries of a sitemap, in order. Reading never fails; it ends where the text makes no more sense.
+/// The entries of a sitemap, in order. Reading never fails. It ends where the text makes no more sense.
 #[derive(Debug)]
 pub struct Sitemap<'a> {
     format: Format<'a>,
@@ -67,7 +67,7 @@ enum Format<'a> {
     Lines(Text<'a>),
 }
 
-/// An entry as a format gives it.
+/// The texts of an entry, before they are checked.
 #[derive(Debug, Default)]
 struct Raw {
     loc: String,
@@ -77,9 +77,9 @@ struct Raw {
 }
 
 impl<'a> Sitemap<'a> {
-    /// Entries that are read (sitemaps.org).
+    /// At most this many entries are read (sitemaps.org).
     pub const MAX_ENTRIES: usize = config::bounds::SITEMAP_ENTRIES;
-    /// Bytes that are read, unpacked (sitemaps.org).
+    /// At most this many bytes are read, counted after unpacking (sitemaps.org).
     pub const MAX_BYTES: usize = 50 << 20;
 
     /// Opens a body as it was fetched. Relative addresses are resolved against `base`, the address of the sitemap.
@@ -131,7 +131,7 @@ impl Iterator for Sitemap<'_> {
     }
 }
 
-/// A line of text has to be a whole address: other files have lines, too.
+/// Reads an address. Lines of text must be whole addresses, because other files have lines, too.
 fn address(text: &str, base: &Url, is_whole: bool) -> Option<Url> {
     let text = text.trim();
     let mut url = if is_whole { Url::parse(text) } else { base.join(text) }.ok()?;

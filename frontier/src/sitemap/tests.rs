@@ -1,4 +1,4 @@
-//! Formats, limits and damage.
+//! Tests of the formats, the limits, and damaged sitemaps.
 
 use std::io::Write;
 

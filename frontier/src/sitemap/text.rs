@@ -1,23 +1,24 @@
-//! From bytes of unknown encoding and size to UTF-8, piece by piece and never too much: neither in all, nor between two
-//! marks that the reader sets.
+//! Turns bytes of unknown encoding and size into UTF-8, piece by piece. The whole text is limited, and so is the text
+//! between two marks that the reader sets.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// Bytes taken from below at a time.
+/// This many bytes are read at a time.
 const PIECE: usize = 16 << 10;
-/// Most text between two calls of [`Text::start_event`], so that no element makes its reader hold more.
+/// At most this much text is given out between two calls of [`Text::start_event`], so that no element makes its reader
+/// hold more.
 const MAX_EVENT: usize = 1 << 20;
 
-/// Text that is always valid UTF-8: what is not is replaced.
+/// Text that is always valid UTF-8, because invalid bytes are replaced.
 pub(super) struct Text<'a> {
     bytes: Box<dyn Read + Send + 'a>,
-    /// Bytes that may still be taken from below.
+    /// The number of bytes that may still be read.
     left: usize,
-    /// Text that may still be given out in this event.
+    /// The amount of text that may still be given out in this event.
     event: usize,
     encoding: Option<Encoding>,
-    /// Bytes of a character that the last piece cut.
+    /// The bytes of a character that the last piece cut.
     rest: Vec<u8>,
     decoded: Vec<u8>,
     given: usize,
@@ -36,18 +37,18 @@ impl fmt::Debug for Text<'_> {
 }
 
 impl<'a> Text<'a> {
-    /// At most `most` of these bytes, as text.
+    /// The first `most` of these bytes, as text.
     pub fn new(bytes: Box<dyn Read + Send + 'a>, most: usize) -> Self {
         let (rest, decoded) = (Vec::new(), Vec::new());
         Self { bytes, left: most, event: MAX_EVENT, encoding: None, rest, decoded, given: 0 }
     }
 
-    /// From here on a whole event may be read.
+    /// Starts an event, for which the full amount of text may be read.
     pub fn start_event(&mut self) {
         self.event = MAX_EVENT;
     }
 
-    /// The first letter that is no white space; what is before it is gone.
+    /// The first letter that is no white space. The white space before it is skipped.
     pub fn first_letter(&mut self) -> Option<u8> {
         loop {
             let text = self.fill_buf().ok().filter(|text| !text.is_empty())?;
@@ -66,7 +67,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Decodes the next piece; none is left where `decoded` stays empty.
+    /// Decodes the next piece. `decoded` stays empty if there is none.
     fn decode(&mut self) -> io::Result<()> {
         self.decoded.clear();
         self.given = 0;
@@ -128,7 +129,7 @@ fn detect(start: &[u8]) -> Encoding {
     }
 }
 
-/// Decodes what is whole, or everything if it is the last; returns how many bytes that was.
+/// Decodes the whole characters, or all bytes if they are the last. Returns the number of bytes that were used.
 fn utf8(bytes: &[u8], is_last: bool, out: &mut Vec<u8>) -> usize {
     let mut used = 0;
     for chunk in bytes.utf8_chunks() {
@@ -146,7 +147,7 @@ fn utf8(bytes: &[u8], is_last: bool, out: &mut Vec<u8>) -> usize {
     used
 }
 
-/// The same for UTF-16.
+/// Like `utf8`, but for UTF-16.
 fn utf16(bytes: &[u8], is_last: bool, unit: fn([u8; 2]) -> u16, out: &mut Vec<u8>) -> usize {
     let mut units: Vec<u16> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
     if !is_last && units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {

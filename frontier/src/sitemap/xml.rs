@@ -1,5 +1,5 @@
-//! The XML formats. Elements are known by their local names and by where they stand, since prefixes and even namespaces
-//! are often wrong; so the `loc` of an image inside an entry is not taken for that of the entry.
+//! Reads the XML formats. Prefixes and even namespaces are often wrong, so elements are known by their local names and
+//! their places. The `loc` of an image inside an entry is not taken for the `loc` of the entry.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -9,10 +9,10 @@ use super::text::Text;
 
 /// Elements may be nested this deep; a sitemap needs four levels.
 const MAX_DEPTH: usize = 64;
-/// The text of an element that matters; URLs are shorter.
+/// At most this much text of an element is kept. URLs are shorter.
 const MAX_TEXT: usize = 64 << 10;
 
-/// Elements that matter.
+/// The elements that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     /// `url` of a urlset; `item` of RSS; `entry` of Atom.
@@ -24,7 +24,7 @@ enum Name {
     /// `lastmod`; `pubDate`, `date` or `updated` in feeds.
     LastMod,
     Priority,
-    /// `guid` of RSS that is an address: "permalink".
+    /// `guid` of RSS, if it is an address (a "permalink").
     Permalink,
     Other,
 }
@@ -39,7 +39,7 @@ pub(super) struct Xml<'a> {
     entry: Raw,
     /// The permalink of the entry, in case it has no link.
     permalink: String,
-    /// Nothing more is to be read: the end, a mistake, or too deep.
+    /// Whether nothing more is read: after the end, after a mistake, or if elements are nested too deep.
     has_ended: bool,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Xml<'a> {
         Self { reader, buffer, open, text, entry, permalink, has_ended: false }
     }
 
-    /// The next entry; after the first mistake in the XML, what was whole before it.
+    /// The next entry. At the end and at the first mistake in the XML, the last entry may be incomplete.
     pub fn next(&mut self) -> Option<Raw> {
         while !self.has_ended {
             self.buffer.clear();
@@ -93,7 +93,7 @@ impl<'a> Xml<'a> {
         let mut name = name(element.local_name().into_inner());
         let mut before = None;
         match (self.open.last(), name) {
-            // Entries stand in a list, and lists in nothing but a feed.
+            // An entry has at most two elements around it: its list, and perhaps a feed.
             (None | Some(Name::Other), Name::Page | Name::Sitemap) if self.open.len() <= 2 => {
                 before = self.take();
                 self.entry.is_sitemap = name == Name::Sitemap;
@@ -115,7 +115,7 @@ impl<'a> Xml<'a> {
         before
     }
 
-    /// A link of Atom, which has its address in an attribute.
+    /// Takes the address of a link of Atom, which is in an attribute.
     fn take_link(&mut self, element: &BytesStart<'_>) {
         if attribute(element, "rel").is_none_or(|rel| rel == "alternate")
             && let Some(href) = attribute(element, "href")
@@ -154,7 +154,7 @@ impl<'a> Xml<'a> {
         None
     }
 
-    /// The entry so far, if it has an address.
+    /// Takes the entry so far. `None` if it has no address.
     fn take(&mut self) -> Option<Raw> {
         let mut entry = std::mem::take(&mut self.entry);
         let permalink = std::mem::take(&mut self.permalink);
@@ -185,7 +185,7 @@ fn name(local: &str) -> Name {
     }
 }
 
-/// The five entities that XML itself has; those that a document declares are not expanded.
+/// The five entities that XML itself defines. Entities that a document declares are not expanded.
 fn predefined(name: &str) -> Option<char> {
     match name {
         "amp" => Some('&'),

@@ -1,9 +1,9 @@
-"""Which pages and documents say the same thing.
+"""Tells which pages and documents say the same thing.
 
-For corpora: :func:`signatures`, :func:`near_duplicates` and :func:`clusters` on Arrow tables of any library, and for
-jobs on many machines :mod:`dedup_stage.spark`, :mod:`dedup_stage.ray` and :mod:`dedup_stage.datatrove`. For crawls:
-:class:`DedupStage`, a client for the program ``dedup-stage``, :class:`Stage`, the same over tables, and
-:mod:`dedup_stage.scrapy`.
+For corpora: :func:`signatures`, :func:`near_duplicates` and :func:`clusters` work on Arrow tables of any library;
+:mod:`dedup_stage.spark`, :mod:`dedup_stage.ray` and :mod:`dedup_stage.datatrove` do the same on many machines. For
+crawls: :class:`DedupStage` is a client for the program ``dedup-stage``, :class:`Stage` judges tables of pages, and
+:mod:`dedup_stage.scrapy` is a middleware for Scrapy.
 """
 
 from ._client import DedupStage

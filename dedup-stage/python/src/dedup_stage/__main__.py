@@ -9,7 +9,7 @@ from ._native import program
 
 
 def main() -> None:
-    # The program has handlers of its own; Python's would wait for it to return.
+    # The program has its own signal handlers. Python's handlers would run only after it has returned.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)

@@ -1,6 +1,7 @@
-"""Signatures in many files, joined block by block: what the modules for Spark, Ray and datatrove share.
+"""Joins signatures in many files block by block, for the modules for Spark and Ray.
 
-``n`` blocks are ``n (n + 1) / 2`` tasks, each of which reads two blocks and depends on no other: nothing is shuffled.
+``n`` blocks make ``n (n + 1) / 2`` tasks. Each task reads at most two blocks and depends on no other task, so nothing
+is shuffled.
 """
 
 from __future__ import annotations
@@ -18,26 +19,26 @@ PAIRS = ("a", "b", "distance", "resemblance")
 
 
 def sign(batch: pa.RecordBatch | pa.Table, **columns: Any) -> pa.Table:
-    """The signatures of some documents, on one thread: the engine runs as many tasks as there are cores."""
+    """The signatures of some documents, made on one thread: the engine runs as many tasks as there are cores."""
     table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
     return pa.table(signatures(table, threads=1, **columns))
 
 
 def files(path: str | Sequence[str]) -> list[str]:
-    """The Parquet files at a path, or the paths given, in order."""
+    """The Parquet files at a path, sorted by name; or the given paths, in their order."""
     if isinstance(path, str):
         return sorted(ds.dataset(path, format="parquet", exclude_invalid_files=False).files)
     return list(path)
 
 
 def blocks(paths: Sequence[str], count: int) -> list[list[str]]:
-    """The files in ``count`` blocks of about the same number; fewer where there are fewer files."""
+    """Divides the files into ``count`` blocks of about equal length, or into fewer blocks if there are fewer files."""
     count = max(1, min(count, len(paths)))
     return [list(paths[len(paths) * i // count : len(paths) * (i + 1) // count]) for i in range(count)]
 
 
 def tasks(count: int) -> list[tuple[int, int]]:
-    """Which blocks are joined with which."""
+    """The pairs of blocks to join; ``(i, i)`` joins a block with itself."""
     return [(i, j) for i in range(count) for j in range(i, count)]
 
 
@@ -53,5 +54,5 @@ def join(a: Sequence[str], b: Sequence[str] | None, distance: int, look: bool) -
 
 
 def group(paths: Sequence[str], edges: pa.Table, keep: str, link: str) -> pa.Table:
-    """What became of every document, given all near-duplicates."""
+    """The decision about every document, made from all near-duplicates."""
     return pa.table(clusters(read(paths), edges=edges, keep=keep, link=link, list="all"))

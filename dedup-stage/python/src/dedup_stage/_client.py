@@ -16,8 +16,9 @@ from ._protocol import Answer, DedupStageError, Page, command_line, encode
 class DedupStage:
     """A running ``dedup-stage``; use it in a ``with`` block, from one thread.
 
-    ``state`` is a folder that remembers across runs, one process at a time; it moves on at :meth:`flush` and when the
-    block is left. ``on_duplicate`` is ``drop``, ``demote`` or ``keep``: what becomes of a duplicate's links.
+    ``state`` is a folder in which the program remembers pages from run to run. One process at a time can use it. It is
+    written at :meth:`flush` and at the end of the block. ``on_duplicate`` says what happens to the links of a
+    duplicate: ``drop``, ``demote`` or ``keep``.
     """
 
     def __init__(
@@ -46,14 +47,14 @@ class DedupStage:
         id: Any = None,  # noqa: A002 (the protocol's word)
         priority: float | None = None,
     ) -> Answer:
-        """Judges one page and waits for the answer. Without ``links`` they are read from the page."""
+        """Judges one page and waits for the answer. Without ``links``, the links are read from the page."""
         page = Page(
             url=url, body=body, content_type=content_type, status=status, links=links, id=id, priority=priority
         )
         return self._ask(encode(page))
 
     def judge_many(self, pages: Iterable[Page]) -> Iterator[Answer]:
-        """Judges pages and yields the answers in order; sends ahead, so that all cores work."""
+        """Judges pages and yields the answers in order. It sends pages ahead of the answers, so that all cores work."""
         failures: list[BaseException] = []
         assert self._process.stdin is not None
         stdin = self._process.stdin
@@ -68,7 +69,7 @@ class DedupStage:
                 failures.append(error)
             finally:
                 try:
-                    # Its answer marks the end.
+                    # The answer to this line marks the end.
                     stdin.write(b'{"op":"hello"}\n')
                     stdin.flush()
                 except OSError:
@@ -83,7 +84,7 @@ class DedupStage:
             raise failures[0]
 
     def flush(self) -> dict[str, Any]:
-        """Puts the state on disk, then returns the counts."""
+        """Writes the state to disk, then returns the counts."""
         return dict(self._ask(b'{"op":"flush"}\n'))
 
     def stats(self) -> dict[str, Any]:
@@ -91,7 +92,7 @@ class DedupStage:
         return dict(self._ask(b'{"op":"stats"}\n'))
 
     def close(self) -> None:
-        """Ends the program; its state is on disk then."""
+        """Ends the program. Its state is on disk afterwards."""
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
             self._process.stdin.close()
@@ -131,7 +132,7 @@ class DedupStage:
         if error is None:
             self.close()
             return
-        # A failure of the caller's is not covered up by one of ours.
+        # An exception of the caller must not be hidden by one of ours.
         try:
             self.close()
         except DedupStageError:

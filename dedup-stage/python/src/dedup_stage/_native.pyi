@@ -4,12 +4,12 @@ import os
 from typing import Any, Literal, Protocol
 
 class ArrowStream(Protocol):
-    """A table of pyarrow, polars, pandas, duckdb …: whatever exports an Arrow stream."""
+    """A table of pyarrow, polars, pandas, duckdb …: any object that exports an Arrow stream."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 class Table:
-    """An Arrow table; give it to ``pyarrow.table``, ``polars.DataFrame``, ``duckdb`` …"""
+    """An Arrow table. Give it to ``pyarrow.table``, ``polars.DataFrame``, ``duckdb`` …"""
 
     @property
     def column_names(self) -> list[str]: ...
@@ -54,7 +54,9 @@ def clusters(
     list: Literal["all", "clusters", "kept", "dropped"] = "all",
     threads: int | None = None,
 ) -> Table:
-    """Groups, by ``edges`` (``a``, ``b``: ids) or, without, by those found now: ``id``, ``cluster``, ``representative``, ``keep``, ``distance``, ``resemblance``."""
+    """The group of every document, from ``edges`` (ids in columns ``a`` and ``b``), or else from the near-duplicates
+    that are found now: ``id``, ``cluster``, ``representative``, ``keep``, ``distance``, ``resemblance``.
+    """
 
 def requests(table: ArrowStream) -> list[bytes]: ...
 def answers(lines: list[bytes]) -> Table: ...

@@ -1,4 +1,4 @@
-"""Lines of the protocol, version 1: what is sent, what comes back, how the program is started."""
+"""Lines of the protocol, version 1: the pages that are sent, the answers, and the start of the program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Link(TypedDict, total=False):
     url: str
     key: str
     priority: float
-    #: Place among the links that were sent, where links were sent.
+    #: The place among the links that were sent. Missing if no links were sent.
     given: int
 
 
@@ -33,7 +33,7 @@ class Answer(TypedDict, total=False):
     duplicate_id: Any
     distance: int | None
     resemblance: float | None
-    #: 0 for a copy … 1 for a page that is all new.
+    #: From 0 (a copy) to 1 (a page whose text is all new).
     novelty: float
     sha256: str
     simhash: str | None
@@ -55,30 +55,30 @@ class Page(TypedDict, total=False):
 
 
 class DedupStageError(Exception):
-    """The program is not there, or has ended."""
+    """The program cannot be started, or has ended."""
 
 
 def encode(page: Page) -> bytes:
-    """One line for a page. Text is sent as text, bytes as base64; ``None`` is left out."""
+    """The line for a page. Text is sent as text, bytes as base64. Fields that are ``None`` are left out."""
     fields: dict[str, Any] = {name: value for name, value in page.items() if value is not None and name != "body"}
     body = page["body"]
     if isinstance(body, str):
         fields["body"] = body
     else:
         fields["body_base64"] = base64.b64encode(body).decode("ascii")
-    # Lone surrogates, which a lenient decoder may have left in text, pass as escapes.
+    # A lenient decoder may have left lone surrogates in the text. ASCII output sends them as escapes.
     return json.dumps(fields).encode("ascii") + b"\n"
 
 
 def program(command: str | Sequence[str] | None) -> list[str]:
-    """The program, as words: what was asked for, else what ``DEDUP_STAGE`` names, else the one in this package."""
+    """The command line of the program: ``command``, else the value of ``DEDUP_STAGE``, else the one in this package."""
     if command is None:
         command = os.environ.get("DEDUP_STAGE") or [sys.executable, "-m", "dedup_stage"]
     return [command] if isinstance(command, str) else list(command)
 
 
 def check(command: str | Sequence[str] | None) -> None:
-    """Raises where the program cannot be started."""
+    """Raises :class:`DedupStageError` if the program cannot be started."""
     words = program(command)
     try:
         done = subprocess.run([*words, "--version"], capture_output=True, check=False)

@@ -1,4 +1,4 @@
-"""The stage over tables: pages in, verdicts out."""
+"""The stage over tables: it takes tables of pages and returns tables of verdicts."""
 
 from __future__ import annotations
 

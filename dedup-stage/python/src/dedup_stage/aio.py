@@ -12,7 +12,7 @@ from typing import Any
 
 from ._protocol import Answer, DedupStageError, Page, command_line, encode
 
-#: Longest line that may come back; a page with very many links has a long one.
+#: The longest answer that is accepted, in bytes. A page with very many links has a long one.
 _LONGEST_ANSWER = 256 << 20
 
 
@@ -62,14 +62,14 @@ class AsyncDedupStage:
         id: Any = None,  # noqa: A002 (the protocol's word)
         priority: float | None = None,
     ) -> Answer:
-        """Judges one page. Without ``links`` they are read from the page."""
+        """Judges one page. Without ``links``, the links are read from the page."""
         page = Page(
             url=url, body=body, content_type=content_type, status=status, links=links, id=id, priority=priority
         )
         return await self._ask(encode(page))
 
     async def flush(self) -> dict[str, Any]:
-        """Puts the state on disk, then returns the counts."""
+        """Writes the state to disk, then returns the counts."""
         return await self._ask(b'{"op":"flush"}\n')
 
     async def stats(self) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class AsyncDedupStage:
         return await self._ask(b'{"op":"stats"}\n')
 
     async def close(self) -> None:
-        """Ends the program; its state is on disk then."""
+        """Ends the program. Its state is on disk afterwards."""
         if self._process is None or self._reader is None:
             return
         assert self._process.stdin is not None

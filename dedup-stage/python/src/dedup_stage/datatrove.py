@@ -1,4 +1,4 @@
-"""Near-duplicates in a datatrove pipeline: three steps in place of the four of MinHash.
+"""Removes near-duplicates in a datatrove pipeline, with three steps in place of the four of MinHash.
 
 ::
 
@@ -7,7 +7,8 @@
     LocalPipelineExecutor([FindDuplicates(signatures, removals)], tasks=1).run()
     LocalPipelineExecutor([reader, DropDuplicates(removals), writer], tasks=8).run()
 
-The reader must give each task the same documents in the same order both times, as datatrove's own MinHash asks for.
+The reader must give each task the same documents in the same order both times. datatrove's own MinHash requires this
+too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from datatrove.utils.typeshelper import StatHints
 
 from ._native import clusters, signatures
 
-#: Bits of an id that number the document in its task; those above number the task.
+#: This many low bits of an id are the number of the document in its task. The bits above are the number of the task.
 _TASK_SHIFT = 40
 
 
@@ -67,7 +68,7 @@ class SignDocuments(PipelineStep):
                 "date": pa.array([_date(document.metadata.get("date")) for document in documents], pa.string()),
             }
             table = pa.table(signatures(pa.table(columns), threads=1))
-            # The same columns in every batch, whatever documents have.
+            # All batches need the same columns, whether or not their documents have a URL and a date.
             for name, kind in (("url", pa.string()), ("date", pa.timestamp("ms"))):
                 if name not in table.column_names:
                     table = table.append_column(name, pa.nulls(len(table), kind))
@@ -90,7 +91,7 @@ def _date(date: object) -> str | None:
 
 
 class FindDuplicates(PipelineStep):
-    """Groups all signatures, and writes for each task which of its documents are dropped. Runs as one task."""
+    """Groups all signatures, and writes for each task which of its documents to drop. This step runs as one task."""
 
     type = "🫂 - DEDUP"
     name = "🔎 dedup-stage: find duplicates"
@@ -105,7 +106,7 @@ class FindDuplicates(PipelineStep):
         self.options = {"distance": distance, "look": look, "keep": keep, "link": link, "threads": threads}
 
     def run(self, data: DocumentsPipeline = None, rank: int = 0, world_size: int = 1) -> DocumentsPipeline:
-        """Writes a file of numbers for each task; a task without one was not signed."""
+        """Writes for each task a file with the numbers of its dropped documents. Tasks with no file were not signed."""
         if world_size != 1:
             raise ValueError("FindDuplicates runs as one task")
         with self.track_time():
@@ -128,7 +129,7 @@ class FindDuplicates(PipelineStep):
 
 
 class DropDuplicates(PipelineStep):
-    """Passes the documents on that are kept."""
+    """Passes on the documents that are kept."""
 
     type = "🫂 - DEDUP"
     name = "🎯 dedup-stage: drop duplicates"
@@ -138,7 +139,7 @@ class DropDuplicates(PipelineStep):
         self.input_folder = get_datafolder(input_folder)
 
     def run(self, data: DocumentsPipeline, rank: int = 0, world_size: int = 1) -> Iterator[Document]:
-        """Counts the documents of the task as :class:`SignDocuments` did."""
+        """Numbers the documents of the task as :class:`SignDocuments` did, and leaves out the dropped numbers."""
         with self.input_folder.open(f"{rank:06d}.remove", "rb") as file:
             dropped = set(np.frombuffer(file.read(), "<i8").tolist())
         for number, document in enumerate(data):

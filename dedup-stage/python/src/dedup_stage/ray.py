@@ -1,4 +1,4 @@
-"""Near-duplicates on Ray: signatures by ``map_batches``, block pairs as independent tasks, one union-find task.
+"""Near-duplicates on Ray: signatures by ``map_batches``, pairs of blocks as independent tasks, groups by one task.
 
 Signatures are kept as Parquet where all workers can read them::
 
@@ -36,8 +36,8 @@ def signatures(
 def near_duplicates(path: str, *, blocks: int | None = None, distance: int = 7, look: bool = True) -> pa.Table:
     """All near-duplicates among the signatures at ``path``: ``a``, ``b``, ``distance``, ``resemblance``.
 
-    ``blocks`` are held by a task two at a time (about 120 bytes a document); by default as many as make three tasks for
-    each core, but no more than there are files.
+    ``blocks`` is the number of blocks. A task holds two of them in memory (about 120 bytes a document). The default
+    makes three tasks for each core. There are never more blocks than files.
     """
     import ray
 
@@ -51,7 +51,7 @@ def near_duplicates(path: str, *, blocks: int | None = None, distance: int = 7, 
 
 
 def clusters(path: str, pairs: pa.Table, *, keep: str = "first", link: str = "single") -> pa.Table:
-    """What becomes of every document: ``id``, ``cluster``, ``representative``, ``keep``, ``distance``, ``resemblance``."""
+    """The decisions on documents: ``id``, ``cluster``, ``representative``, ``keep``, ``distance``, ``resemblance``."""
     import ray
 
     return ray.get(ray.remote(_blocks.group).remote(_blocks.files(path), pairs, keep, link))

@@ -1,4 +1,4 @@
-"""A Scrapy spider middleware: pages judged duplicates are not expanded. Settings and statistics: see the README."""
+"""A Scrapy spider middleware: the links of duplicates are not followed. The README lists settings and statistics."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class DedupStageMiddleware:
         return middleware
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        # Before the first request, so that a missing program ends the crawl and not each of its pages.
+        # Checked before the first request, so that a missing program ends the crawl at once.
         await self._start()
         async for output in start:
             yield output
@@ -127,5 +127,5 @@ class DedupStageMiddleware:
 
 
 def _is_special(request: Request) -> bool:
-    """Whether a request is more than its URL, so that a URL met before does not make it superfluous."""
+    """Whether a request has more than a URL. Such a request is made even if its URL was met before."""
     return request.dont_filter or request.method != "GET" or bool(request.body)

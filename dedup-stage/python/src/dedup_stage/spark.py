@@ -1,7 +1,7 @@
-"""Near-duplicates on Spark: signatures by ``mapInArrow``, block pairs as independent tasks, one union-find task.
+"""Near-duplicates on Spark: signatures by ``mapInArrow``, pairs of blocks as independent tasks, groups by one task.
 
 The package must be installed on the executors. Signatures are kept as Parquet where all executors can read them, so that
-a task reads the two blocks it joins, and Spark shuffles nothing::
+a task reads the two blocks that it joins, and Spark shuffles nothing::
 
     from dedup_stage import spark as near
 
@@ -50,7 +50,7 @@ def signatures(
 
 
 def _for_spark(table: pa.Table, whole: bool, extra: list[str]) -> pa.Table:
-    """The columns that were announced, with the types that Spark has."""
+    """Converts a table to the columns of the announced schema, with types that Spark has."""
     columns = {
         "id": table["id"].cast(pa.int64() if whole else pa.string()),
         "simhash": table["simhash"].combine_chunks().view(pa.int64()),
@@ -70,8 +70,8 @@ def near_duplicates(
 ) -> DataFrame:
     """All near-duplicates among the signatures at ``path``: ``a``, ``b``, ``distance``, ``resemblance``.
 
-    ``blocks`` are held by a task two at a time (about 120 bytes a document); by default as many as make three tasks for
-    each core, but no more than there are files.
+    ``blocks`` is the number of blocks. A task holds two of them in memory (about 120 bytes a document). The default
+    makes three tasks for each core. There are never more blocks than files.
     """
     paths = _local(session, path)
     cores = session.sparkContext.defaultParallelism
@@ -91,10 +91,10 @@ def near_duplicates(
 def clusters(
     session: SparkSession, path: str, pairs: str, *, keep: str = "first", link: str = "single"
 ) -> DataFrame:
-    """What becomes of every document: ``id``, ``cluster``, ``representative``, ``keep``, ``distance``, ``resemblance``.
+    """The decisions on documents: ``id``, ``cluster``, ``representative``, ``keep``, ``distance``, ``resemblance``.
 
-    One task joins the pairs at the path ``pairs`` by union-find; ``keep`` is ``first``, ``longest``, ``earliest`` or
-    ``smallest-url``, ``link`` ``single`` or ``complete``.
+    One task joins the pairs at the path ``pairs`` by union-find. ``keep`` is ``first``, ``longest``, ``earliest`` or
+    ``smallest-url``. ``link`` is ``single`` or ``complete``.
     """
     paths, edges = _local(session, path), _local(session, pairs)
     kind = _id_kind(session, path)
@@ -114,12 +114,12 @@ def clusters(
 
 
 def _one_each(session: SparkSession, pairs: list[tuple[int, int]]) -> DataFrame:
-    """A row each, in a task each."""
+    """A data frame with a row for each pair, and a task for each row."""
     return session.createDataFrame(session.sparkContext.parallelize(pairs, len(pairs)), "i int, j int")
 
 
 def _local(session: SparkSession, path: str) -> list[str]:
-    """The Parquet files that Spark sees at a path, as executors open them: by pyarrow."""
+    """The Parquet files that Spark sees at a path, in the form in which executors open them with pyarrow."""
     found = session.read.parquet(path).inputFiles()
     return sorted(name.removeprefix("file://") for name in found)
 

@@ -1,4 +1,4 @@
-//! Groups of raw fingerprints, and of pages in JSON Lines.
+//! Writes groups of raw fingerprints, and of pages in JSON Lines.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -15,16 +15,16 @@ use crate::hamming::Fingerprints;
 use crate::hamming::cluster::{Cluster, Link, clusters};
 use crate::hamming::pairs::near;
 
-/// Fingerprints, and where they come from.
+/// The fingerprints of a file of JSON Lines, with their rows and URLs.
 struct Pages {
     fingerprints: Vec<u64>,
     rows: Vec<u64>,
     urls: Vec<Option<String>>,
-    /// Lines without a fingerprint.
+    /// Number of lines without a fingerprint.
     others: u64,
 }
 
-/// Writes the groups of a file.
+/// Finds the groups of a file, and writes them.
 pub fn run(file: &Path, distance: u32, link: Link, threads: usize) -> anyhow::Result<ExitCode> {
     let find = |fingerprints: &[u64]| {
         let progress = Progress::new("cluster", fingerprints.len(), "rows");
@@ -62,7 +62,7 @@ fn write(clusters: &[Cluster], pages: Option<&Pages>) -> io::Result<()> {
     out.flush()
 }
 
-/// Whether a file is JSON Lines: by its name, or as its first byte says where the name says nothing.
+/// Whether a file is JSON Lines: by its name, or by its first bytes if the name does not tell.
 fn is_json(path: &Path) -> anyhow::Result<bool> {
     if path.extension().is_some_and(|extension| extension == "jsonl" || extension == "json") {
         return Ok(true);

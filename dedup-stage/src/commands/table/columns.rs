@@ -1,4 +1,4 @@
-//! Tables as Parquet and Arrow IPC files.
+//! Writes tables as Parquet and Arrow IPC files.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,10 +14,10 @@ use parquet::file::properties::WriterProperties;
 
 use super::{Cell, Column, Kind, TableFormat};
 
-/// Rows gathered before they are written.
+/// Number of rows that are gathered before they are written.
 const ROWS: usize = 1 << 16;
 
-/// A table under way.
+/// A table that is being written.
 pub struct Columns {
     schema: SchemaRef,
     builders: Vec<Builder>,
@@ -54,7 +54,7 @@ impl Builder {
     fn push(&mut self, cell: &Cell<'_>) -> anyhow::Result<()> {
         match (self, cell) {
             (Self::Integer(to), Cell::Id(id)) => to.append_value(id.parse().context("an id that is no integer")?),
-            // A string without its quotes; other JSON as it stands.
+            // A string is written without its quotes, other JSON as it is.
             (Self::Text(to), Cell::Id(id)) => match serde_json::from_str::<String>(id) {
                 Ok(text) => to.append_value(text),
                 Err(_) => to.append_value(id),

@@ -1,4 +1,4 @@
-//! Tables as the commands on signature files write them: JSON Lines, tab-separated, Parquet or Arrow IPC.
+//! Writes the tables of the commands on signature files: JSON Lines, tab-separated, Parquet or Arrow IPC.
 
 #[cfg(feature = "arrow")]
 mod columns;
@@ -14,9 +14,9 @@ use crate::corpus::output::{place, temporary};
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum TableFormat {
-    /// An object a line
+    /// A JSON object on each line
     Jsonl,
-    /// A line of cells parted by tabs, without a head
+    /// A line of cells separated by tabs, without a head
     Tsv,
     /// Parquet; needs --output
     Parquet,
@@ -24,28 +24,28 @@ pub enum TableFormat {
     Arrow,
 }
 
-/// What a column holds.
+/// The kind of the values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A document's id; integers where all of the corpus are.
+    /// Ids of documents. They are integers if all ids of the corpus are.
     Id {
-        /// Whether they are.
+        /// Whether the ids are integers.
         integers: bool,
     },
-    /// A number.
+    /// Numbers.
     Number,
     /// Yes or no.
     Bool,
-    /// A small number, or nothing.
+    /// Small numbers; a cell may be empty.
     Distance,
-    /// A number of 0..1.
+    /// Numbers in 0..1.
     Share,
 }
 
 /// A cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
-    /// As JSON.
+    /// An id, as JSON.
     Id(&'a str),
     /// See [`Kind::Number`].
     Number(u64),
@@ -58,7 +58,7 @@ pub enum Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// As JSON; shares to three decimals, which is more than an estimate can promise.
+    /// Writes the cell as JSON. Shares have three decimals, which is already more than an estimate can promise.
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Cell::Id(id) => out.write_all(id.as_bytes()),
@@ -71,14 +71,14 @@ impl Cell<'_> {
     }
 }
 
-/// A column: its name, and what it holds.
+/// A column: its name, and the kind of its values.
 pub type Column = (&'static str, Kind);
 
-/// A table under way. It has its name only when it is whole.
+/// A table that is being written. The file gets its name only when it is complete.
 pub struct Table {
     columns: Vec<Column>,
     rows: Rows,
-    /// The file to be, and where it is until then.
+    /// The path of the file, and its path until it is complete.
     place: Option<(PathBuf, PathBuf)>,
 }
 
@@ -90,8 +90,8 @@ enum Rows {
 }
 
 impl Table {
-    /// The format that was asked for, else what the name of the output says, else JSON Lines. Errors where the name says
-    /// a format that is not written.
+    /// The format that was asked for. If none was, that of the name of the output, otherwise JSON Lines. Errors if the
+    /// name has the ending of a format that cannot be written.
     pub fn format(asked: Option<TableFormat>, output: Option<&Path>) -> anyhow::Result<TableFormat> {
         let ending = output.and_then(|path| path.extension()?.to_str());
         Ok(match (asked, ending) {
@@ -104,7 +104,7 @@ impl Table {
         })
     }
 
-    /// Begins a table on stdout, or in a file. A device or a pipe is written to, and not replaced. Errors where the file
+    /// Begins a table on stdout, or in a file. A device or a pipe is written to, and not replaced. Errors if the file
     /// cannot be made, or this program was built without the format.
     pub fn create(columns: Vec<Column>, format: TableFormat, output: Option<&Path>) -> anyhow::Result<Self> {
         let output = output.filter(|path| path.as_os_str() != "-");
@@ -138,7 +138,7 @@ impl Table {
             TableFormat::Parquet | TableFormat::Arrow => {
                 drop(out);
                 if let Some((_, part)) = &place {
-                    // The error that matters is the other one.
+                    // Only the other error matters.
                     let _ = std::fs::remove_file(part);
                 }
                 let name = if format == TableFormat::Parquet { "Parquet" } else { "Arrow" };

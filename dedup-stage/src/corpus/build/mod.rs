@@ -1,9 +1,10 @@
-//! Making a signature file from many inputs: all cores, bounded memory, and what is done is not done again.
+//! Makes a signature file from many inputs, on all cores and with bounded memory. An interrupted build goes on where it
+//! stopped.
 //!
-//! Each split (an input file, or a handful of files that are one document each) becomes one or more sorted parts beside
-//! the output, in the folder `OUT.parts`, with a note when it is whole. A build that was interrupted finds the notes and
-//! goes on with the splits that have none. When all splits are there, their parts are merged into the output, and the
-//! folder is removed.
+//! A split is one input file, or many files that are one document each. Each split becomes one or more sorted parts
+//! beside the output, in the folder `OUT.parts`. When a split is complete, a note is written there. A build that
+//! follows an interrupted one finds the notes, and does only the splits that have none. When all splits are done, their
+//! parts are merged into the output, and the folder is removed.
 
 mod parts;
 mod split;
@@ -19,35 +20,36 @@ use super::merge::merge;
 use super::output::write;
 use parts::Parts;
 
-/// What to make, and with what.
+/// The settings of a build.
 #[derive(Clone, Debug)]
 pub struct SigningOptions {
-    /// Names of fields and columns.
+    /// Names of the fields and columns of documents.
     pub fields: Fields,
-    /// Threads that sign.
+    /// Number of threads that sign documents.
     pub threads: usize,
-    /// Bytes of rows that are held before they are sorted and written; of documents under way there are some MiB more for
-    /// each thread.
+    /// The bytes of rows that are held before they are sorted and written. Documents that are being signed need some
+    /// MiB more for each thread.
     pub memory: usize,
 }
 
-/// What was done with one split.
+/// The counts of one split, or the sums over all splits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Tally {
-    /// Documents signed.
+    /// Number of documents that were signed.
     pub documents: u64,
-    /// Of these, with a fingerprint.
+    /// Number of these documents that have a fingerprint.
     pub judged: u64,
-    /// Records that are no documents: other kinds, other statuses, neither text nor HTML.
+    /// Number of records that are no documents: they are of another kind, have another status, or are neither text nor
+    /// HTML.
     pub passed_over: u64,
-    /// Records that could not be read.
+    /// Number of records that could not be read.
     pub bad: u64,
-    /// The first of them.
+    /// The first records that could not be read, at most [`Tally::NAMED`] of each split.
     pub named: Vec<Bad>,
 }
 
 impl Tally {
-    /// Bad records of a split that are named; the others are counted only.
+    /// The most bad records of a split that are named. The others are only counted.
     pub const NAMED: usize = 20;
 
     /// Adds a bad record.
@@ -59,17 +61,17 @@ impl Tally {
     }
 }
 
-/// What happens while a file is made; calls come from several threads.
+/// Receives the progress of a build. The calls come from several threads.
 pub trait Watch: Sync {
-    /// So many documents more were read.
+    /// Says that `n` more documents were read.
     fn documents(&self, n: u64);
-    /// A split is done; `again` is false where an earlier build had done it.
+    /// Says that a split is done. `again` is false if an earlier build had done it.
     fn split(&self, name: &str, tally: &Tally, again: bool);
-    /// So many rows more were merged.
+    /// Says that `n` more rows were merged.
     fn merged(&self, n: u64);
 }
 
-/// Inputs as splits: a file each, but files that are one document each by the thousand.
+/// Divides inputs into splits: one file each, or up to 4,096 successive files that are one document each.
 pub fn splits(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<Split>, String> {
     const TOGETHER: usize = 1 << 12;
     let mut splits: Vec<Split> = Vec::new();
@@ -91,8 +93,9 @@ pub fn splits(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<Split>, 
     Ok(splits)
 }
 
-/// Makes the signature file `output`. Returns the sums over all splits. Errors where something cannot be written, or an
-/// input cannot be opened at all.
+/// Makes the signature file `output`. Returns the sums over all splits. Errors if a file cannot be written, a part or a
+/// signature file cannot be read, or this program cannot read the format of an input. An input that cannot be opened
+/// counts as a bad record.
 pub fn build(splits: &[Split], options: &SigningOptions, output: &Path, watch: &dyn Watch) -> Result<Tally, Error> {
     let parts = Parts::open(output)?;
     let lanes = options.threads.min(splits.len()).max(1);
@@ -110,7 +113,7 @@ pub fn build(splits: &[Split], options: &SigningOptions, output: &Path, watch: &
                     let failed = result.is_err();
                     results.lock().expect("no thread panicked").push((i, result));
                     if failed {
-                        // The others stop after what they have begun.
+                        // The other threads finish the splits that they have begun, and stop.
                         next.store(splits.len(), Ordering::Relaxed);
                         break;
                     }
@@ -137,7 +140,7 @@ pub fn build(splits: &[Split], options: &SigningOptions, output: &Path, watch: &
     Ok(sum)
 }
 
-/// One split: what an earlier build left, or done now.
+/// Does one split, or takes what an earlier build made of it. Returns the counts and the files with the rows.
 fn one(
     split: &Split,
     options: &SigningOptions,
@@ -160,7 +163,7 @@ fn one(
     }
     let pieces: Box<dyn Iterator<Item = Piece> + Send> = match split.pieces(&options.fields) {
         Ok(pieces) => pieces,
-        // This program cannot read any such file, so there is no use in going on.
+        // This program cannot read any file of this format, so there is no use in going on.
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
             return Err(Error::Damaged(format!("{}: {error}", split.name())));
         }

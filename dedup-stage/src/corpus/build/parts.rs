@@ -1,4 +1,4 @@
-//! The parts of a signature file that is being made: sorted files, and notes of the splits that are whole.
+//! The parts of a signature file that is being made: sorted files, and notes on the splits that are complete.
 
 use std::fs;
 use std::io;
@@ -15,14 +15,14 @@ use crate::corpus::input::Split;
 use crate::corpus::output::{beside, write};
 use crate::signature::RECIPE;
 
-/// The folder of the parts.
+/// The folder of the parts and notes.
 #[derive(Debug)]
 pub struct Parts {
     folder: PathBuf,
     next: AtomicU64,
 }
 
-/// What is noted of a split that is whole.
+/// The note on a complete split: its counts, and the names of its files.
 #[derive(Serialize, Deserialize)]
 struct Note {
     tally: Tally,
@@ -30,14 +30,15 @@ struct Note {
 }
 
 impl Parts {
-    /// The folder beside the output, made where it is not there.
+    /// Opens the folder beside `output`. It is made if it does not exist.
     pub fn open(output: &Path) -> Result<Self, Error> {
         let folder = beside(output, ".parts");
         fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
         Ok(Self { folder, next: AtomicU64::new(0) })
     }
 
-    /// What tells a split from others and from its own earlier contents; `None` where nothing does, as for stdin.
+    /// A key that identifies a split, the state of its files (length and time of modification) and the settings. `None`
+    /// if a path is no file, as with stdin.
     pub fn key(&self, split: &Split, options: &SigningOptions) -> Option<String> {
         let mut facts = format!("{RECIPE} {:?} {:?}", split.format, options.fields);
         for path in &split.paths {
@@ -48,14 +49,14 @@ impl Parts {
         Some(format!("{:016x}", xxh3_64(facts.as_bytes())))
     }
 
-    /// The tally and the files of a split that an earlier build made whole.
+    /// The counts and the files of a split that an earlier build completed.
     pub fn done(&self, key: &str) -> Option<(Tally, Vec<PathBuf>)> {
         let note: Note = serde_json::from_slice(&fs::read(self.folder.join(format!("{key}.json"))).ok()?).ok()?;
         let files: Vec<PathBuf> = note.files.iter().map(|name| self.folder.join(name)).collect();
         files.iter().all(|file| file.exists()).then_some((note.tally, files))
     }
 
-    /// Notes that a split is whole.
+    /// Writes the note that a split is complete.
     pub fn note(&self, key: &str, tally: &Tally, files: &[PathBuf]) -> Result<(), Error> {
         let names = files.iter().filter_map(|file| Some(file.file_name()?.to_str()?.to_owned())).collect();
         let note =
@@ -67,7 +68,7 @@ impl Parts {
         Ok(())
     }
 
-    /// A new file's path.
+    /// The path for a new part.
     pub fn fresh(&self) -> PathBuf {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -78,7 +79,7 @@ impl Parts {
         }
     }
 
-    /// Removes everything.
+    /// Removes the folder with all parts and notes.
     pub fn remove(self) -> Result<(), Error> {
         fs::remove_dir_all(&self.folder).map_err(Error::io(&self.folder))
     }

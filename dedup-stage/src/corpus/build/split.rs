@@ -1,4 +1,5 @@
-//! One split: read on one thread, signed on others, sorted and written when memory is full.
+//! Signs one split. One thread reads it, others sign its documents. Rows are sorted and written when the memory for
+//! them is full.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::corpus::{Error, output};
 use crate::pipeline::{Limits, NextItem, ordered};
 use crate::signature::RECIPE;
 
-/// What a worker made of a piece.
+/// The result of a worker for one piece.
 #[derive(Debug, Default)]
 struct Signed {
     records: Vec<Record>,
@@ -21,7 +22,7 @@ struct Signed {
     passed_over: u64,
 }
 
-/// Signs all documents of a split; returns what was done and the files with the rows.
+/// Signs all documents of a split. Returns the counts and the files with the rows.
 pub fn sign(
     split: &Split,
     pieces: Box<dyn Iterator<Item = Piece> + Send>,
@@ -67,12 +68,12 @@ fn work(piece: &Piece, file: &str, fields: &Fields, signing: &mut Signing) -> Si
             Err(bad) => signed.bad.push(bad),
         }
     });
-    // Lines may all be blank; a record that is no document was one all the same.
+    // Lines without a document are blank, and do not count. A record without a document counts as passed over.
     signed.passed_over += u64::from(!seen && matches!(piece, Piece::Record(..)));
     signed
 }
 
-/// Sorts and writes rows; leaves none behind.
+/// Sorts the rows, writes them to a new part, and empties `records`.
 fn write(records: &mut Vec<Record>, parts: &Parts) -> Result<PathBuf, Error> {
     records.sort_unstable_by(|a, b| a.row().order(&b.row()));
     let mut shape = Shape { splits: 1, ..Shape::default() };

@@ -1,12 +1,12 @@
-//! Groups without chains: each member is near all others.
+//! Groups without chains: each member of a group is near all other members.
 
 use std::collections::HashMap;
 
 use super::Forest;
 use crate::corpus::join::Edge;
 
-/// Groups in which every two are near, filled greedily: in the order given by `position`, each document joins the
-/// earliest group all of whose members are near it. Documents with the same signature are one.
+/// Makes groups in which every two documents are near. In the order given by `position`, each document joins the
+/// earliest group all of whose members are near it. Documents with the same signature count as one.
 ///
 /// # Complexity
 ///
@@ -14,7 +14,8 @@ use crate::corpus::join::Edge;
 pub fn complete<P: Ord>(nodes: u64, edges: &[Edge], position: impl Fn(u64) -> P) -> Forest {
     let mut same = Forest::new(nodes);
     edges.iter().filter(|edge| edge.same).for_each(|edge| same.join(edge.a, edge.b));
-    // The earliest of those with the same signature stands for them; the root is only the least.
+    // The earliest of the documents with the same signature stands for all of them. The root does not: it is the one
+    // with the least number.
     let mut standing: HashMap<u64, u64> = HashMap::new();
     for node in edges.iter().flat_map(|edge| [edge.a, edge.b]) {
         let held = standing.entry(same.root(node)).or_insert(node);
@@ -22,7 +23,7 @@ pub fn complete<P: Ord>(nodes: u64, edges: &[Edge], position: impl Fn(u64) -> P)
             *held = node;
         }
     }
-    // Each with those that come earlier.
+    // Pairs of a document and an earlier document that is near it.
     let mut earlier: Vec<(u64, u64)> = Vec::new();
     for edge in edges.iter().filter(|edge| !edge.same) {
         let (a, b) = (standing[&same.root(edge.a)], standing[&same.root(edge.b)]);
@@ -32,7 +33,7 @@ pub fn complete<P: Ord>(nodes: u64, edges: &[Edge], position: impl Fn(u64) -> P)
     }
     earlier.sort_unstable_by(|x, y| position(x.0).cmp(&position(y.0)).then(x.cmp(y)));
     earlier.dedup();
-    // Of each document that has earlier or later ones: its group; of each group: its members.
+    // The group of each document that is near another one, and the members of each group.
     let mut group_of: HashMap<u64, usize> = HashMap::new();
     let mut groups: Vec<Vec<u64>> = Vec::new();
     let found = |node: u64, groups: &mut Vec<Vec<u64>>, group_of: &mut HashMap<u64, usize>| {
@@ -43,7 +44,8 @@ pub fn complete<P: Ord>(nodes: u64, edges: &[Edge], position: impl Fn(u64) -> P)
     };
     for run in earlier.chunk_by(|x, y| x.0 == y.0) {
         let node = run[0].0;
-        // One without earlier ones has made its group by the time it is asked for.
+        // A document without earlier neighbours has no run of its own. `found` makes its group when a later document
+        // asks for it.
         let mut near: Vec<(P, usize)> = Vec::new();
         for (_, other) in run {
             let group = found(*other, &mut groups, &mut group_of);
@@ -78,12 +80,12 @@ mod tests {
 
     #[test]
     fn a_chain_is_parted_and_copies_are_not() {
-        // 0 - 1 - 2 - 3, and 4 is a copy of 1, 5 one of nothing near.
+        // 0 - 1 - 2 - 3 is a chain. 4 is a copy of 1. 6 is a copy of 5, and near nothing else.
         let edges = [edge(0, 1, false), edge(1, 2, false), edge(2, 3, false), edge(1, 4, true), edge(5, 6, true)];
         let mut groups = complete(8, &edges, |node| node);
         let roots: Vec<u64> = (0..8).map(|node| groups.root(node)).collect();
         assert_eq!(roots, [0, 0, 2, 2, 0, 5, 5, 7]);
-        // By another order, other pairs come first.
+        // In another order of the documents, other pairs come first.
         let mut groups = complete(8, &edges, |node| [9, 1, 0, 8, 7, 6, 5, 4][node as usize]);
         let roots: Vec<u64> = (0..8).map(|node| groups.root(node)).collect();
         assert_eq!(roots, [0, 1, 1, 3, 1, 5, 5, 7]);
@@ -103,7 +105,7 @@ mod tests {
                 (0..60).map(|root| (0..60).filter(|node| groups.root(*node) == root).collect()).collect();
             for (i, group) in of.iter().enumerate() {
                 assert!(group.iter().all(|a| group.iter().all(|b| near(*a, *b))));
-                // A later group's first member found no room in an earlier group.
+                // The first member of a later group does not fit into the earlier group.
                 for later in of[i + 1..].iter().filter(|later| !later.is_empty() && !group.is_empty()) {
                     let members: Vec<&u64> = group.iter().filter(|member| **member < later[0]).collect();
                     assert!(members.iter().any(|member| !near(**member, later[0])));

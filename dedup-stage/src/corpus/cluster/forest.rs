@@ -1,13 +1,14 @@
 //! Connected components of edges that come in a stream.
 
-/// Which nodes hang together, by union-find.
+/// The connected components of a graph, by union-find.
 ///
-/// Edges are added one by one and forgotten, so they need not fit into memory. Forests of parts of the edges can be made
-/// anywhere and merged: the [`Forest::edges`] of one, at most one for each node, are added to the other.
+/// Edges are added one by one and not kept, so they need not fit into memory. Each machine can make the forest of a
+/// part of the edges. Forests are merged by adding the [`Forest::edges`] of one, at most one for each node, to the
+/// other.
 ///
 /// # Complexity
 ///
-/// 8 bytes for each node; almost constant time for each edge.
+/// 8 bytes of memory for each node; almost constant time for each edge.
 ///
 /// # References
 ///
@@ -16,7 +17,7 @@
 pub struct Forest(Vec<u64>);
 
 impl Forest {
-    /// So many nodes, each by itself.
+    /// A forest of this many nodes without edges.
     pub fn new(nodes: u64) -> Self {
         Self((0..nodes).collect())
     }
@@ -26,7 +27,7 @@ impl Forest {
         self.0.len() as u64
     }
 
-    /// Whether there are none.
+    /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -42,13 +43,13 @@ impl Forest {
         node as u64
     }
 
-    /// Adds an edge.
+    /// Adds an edge: the components of the two nodes become one.
     pub fn join(&mut self, a: u64, b: u64) {
         let (a, b) = (self.root(a), self.root(b));
         self.0[a.max(b) as usize] = a.min(b);
     }
 
-    /// Edges that make the same components: each node with the least of its component.
+    /// Edges that make the same components: one from each node to the least node of its component.
     pub fn edges(&mut self) -> impl Iterator<Item = (u64, u64)> + '_ {
         (0..self.len()).filter_map(|node| {
             let root = self.root(node);
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By spreading the least number along edges until nothing changes.
+    /// The least node of the component of each node, found by spreading it along edges until nothing changes.
     fn naive(nodes: u64, edges: &[(u64, u64)]) -> Vec<u64> {
         let mut least: Vec<u64> = (0..nodes).collect();
         loop {

@@ -1,11 +1,11 @@
-//! Which document of a group is kept.
+//! Rules that choose which document of a group is kept.
 
 use std::cmp::Ordering;
 
 use crate::corpus::record::NO_DATE;
 use crate::corpus::{Error, Signatures};
 
-/// Which document of a group is kept; of equals, the first.
+/// The rule that chooses which document of a group is kept. Among equal documents, the first is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Keep {
     /// The first in the input
@@ -20,7 +20,7 @@ pub enum Keep {
 }
 
 impl Keep {
-    /// Which of two documents is rather kept, as far as the rule decides: the lesser.
+    /// Compares two documents. The lesser one is preferred. They are equal if the rule does not decide between them.
     pub fn order(self, (a, x): (&Signatures, u64), (b, y): (&Signatures, u64)) -> Result<Ordering, Error> {
         Ok(match self {
             Keep::First => Ordering::Equal,
@@ -31,7 +31,7 @@ impl Keep {
             }
             Keep::SmallestUrl => {
                 let (one, other) = (url(a, x)?, url(b, y)?);
-                // One without a URL is no better than one with the longest.
+                // A document without a URL comes after all documents with one.
                 let key = |url: &str| (url.is_empty(), url.len());
                 key(&one).cmp(&key(&other)).then_with(|| one.cmp(&other))
             }
@@ -39,7 +39,8 @@ impl Keep {
     }
 }
 
-/// The URL of a document. An id may stand for it, but only if it is one.
+/// The URL of a document; empty if it has none. [`Signatures::url`] may give the id instead, which counts only if it is
+/// a URL.
 fn url(signatures: &Signatures, row: u64) -> Result<String, Error> {
     let url = signatures.url(row)?;
     Ok(if url.contains("://") { url } else { String::new() })

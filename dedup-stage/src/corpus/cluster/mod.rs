@@ -11,26 +11,27 @@ pub use complete::complete;
 pub use forest::Forest;
 pub use keep::Keep;
 
-/// Documents of several signature files, numbered through: nodes.
+/// The documents of several signature files, numbered through over all files. The numbers are the nodes of a
+/// [`Forest`].
 #[derive(Clone, Copy, Debug)]
 pub struct Documents<'a> {
     files: &'a [Signatures],
 }
 
-/// What became of a document.
+/// The result for one document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member<'a> {
     /// The document's id, as JSON.
     pub id: &'a str,
-    /// Number of its group, from 0, in the order of their first members.
+    /// The number of the document's group, from 0, in the order in which the listing meets the groups.
     pub cluster: u64,
-    /// The id of the one that is kept, as JSON.
+    /// The id of the document of the group that is kept (the representative), as JSON.
     pub representative: &'a str,
-    /// Whether this is the one.
+    /// Whether this document is the representative.
     pub keep: bool,
-    /// Hamming distance to the representative; `None` where there is no fingerprint.
+    /// The Hamming distance to the representative; `None` if one of the two has no fingerprint.
     pub distance: Option<u32>,
-    /// Estimated resemblance to the representative.
+    /// The estimated resemblance to the representative, 0 to 1.
     pub resemblance: f32,
 }
 
@@ -48,7 +49,7 @@ pub enum List {
 }
 
 impl<'a> Documents<'a> {
-    /// The documents of these files; those of an earlier file come earlier.
+    /// The documents of these files. Those of an earlier file have lower numbers.
     pub fn new(files: &'a [Signatures]) -> Self {
         Self { files }
     }
@@ -63,7 +64,7 @@ impl<'a> Documents<'a> {
         self.len() == 0
     }
 
-    /// The file of a node, its number among the files, and the row in it.
+    /// The number of the file that has a node, this file, and the row of the node in it.
     fn at(&self, mut node: u64) -> (usize, &'a Signatures, u64) {
         for (i, file) in self.files.iter().enumerate() {
             if node < file.rows() {
@@ -74,7 +75,7 @@ impl<'a> Documents<'a> {
         panic!("node {node} is beyond the last document")
     }
 
-    /// Where a node stands in the input: by file, then by place.
+    /// The position of a node in the input: the number of its file, then its place.
     pub fn position(&self, node: u64) -> (usize, u64) {
         let (i, file, row) = self.at(node);
         (i, file.places()[row as usize])
@@ -85,7 +86,8 @@ impl<'a> Documents<'a> {
         file.id(row)
     }
 
-    /// Distance and resemblance of two documents.
+    /// Hamming distance and resemblance of two documents. Documents of one group without fingerprints have the same
+    /// bytes.
     fn compare(&self, a: u64, b: u64) -> (Option<u32>, f32) {
         let ((_, one, x), (_, other, y)) = (self.at(a), self.at(b));
         match (one.fingerprints().get(x as usize), other.fingerprints().get(y as usize)) {
@@ -98,11 +100,12 @@ impl<'a> Documents<'a> {
         }
     }
 
-    /// Chooses a representative for each group, and tells what became of the documents, in the order of the input.
+    /// Chooses a representative for each group, and calls `visit` with the result for each document of `list`, in the
+    /// order of the input.
     ///
     /// # Complexity
     ///
-    /// 16 bytes of memory for each document, 16 for each that is listed of a file, and a sort of these.
+    /// 16 bytes of memory for each document, 16 bytes for each listed document of one file, and a sort of these.
     pub fn members(
         &self,
         groups: &mut Forest,
@@ -111,7 +114,7 @@ impl<'a> Documents<'a> {
         visit: &mut dyn FnMut(Member<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let best = self.representatives(groups, keep)?;
-        // Of each group's root: the number that it was given when its first member was listed.
+        // For the root of each group: the number that the group got when its first member was listed.
         let mut numbers: Vec<u64> = vec![NONE; best.len()];
         let (mut next, mut first) = (0, 0);
         for file in self.files {
@@ -151,7 +154,7 @@ impl<'a> Documents<'a> {
         Ok(())
     }
 
-    /// Of each group's root the member that is kept; `NONE` for nodes that are no root, or a group of one.
+    /// For the root of each group, the member that is kept. `NONE` for nodes that are no root, and for groups of one.
     fn representatives(&self, groups: &mut Forest, keep: Keep) -> Result<Vec<u64>, Error> {
         let mut best: Vec<u64> = vec![NONE; self.len() as usize];
         for node in 0..self.len() {
@@ -164,7 +167,7 @@ impl<'a> Documents<'a> {
         Ok(best)
     }
 
-    /// The one of two members that is rather kept.
+    /// The preferred one of two members.
     fn better(&self, keep: Keep, a: u64, b: u64) -> Result<u64, Error> {
         let ((_, one, x), (_, other, y)) = (self.at(a), self.at(b));
         let order = keep.order((one, x), (other, y))?;

@@ -16,10 +16,11 @@ use super::{Bad, Fields, Format, Piece, millis, numbered, quoted};
 use crate::corpus::NO_DATE;
 use crate::corpus::sign::{Document, TEXT};
 
-/// Rows of a piece.
+/// The most rows of a piece.
 const ROWS: usize = 1024;
 
-/// The batches of a file. Only the columns that are needed are read.
+/// The batches of a file. Only the columns that are needed are read. Errors if the file cannot be read, or no column
+/// has the documents.
 pub fn batches(path: &Path, format: Format, fields: &Fields) -> io::Result<Box<dyn Iterator<Item = Piece> + Send>> {
     let file = File::open(path)?;
     let damaged = |error: &dyn std::fmt::Display| io::Error::new(io::ErrorKind::InvalidData, error.to_string());
@@ -37,7 +38,7 @@ pub fn batches(path: &Path, format: Format, fields: &Fields) -> io::Result<Box<d
             let reader = arrow_ipc::reader::FileReader::try_new_buffered(File::open(path)?, Some(columns));
             Ok(pieces(reader.map_err(|error| damaged(&error))?))
         }
-        // No file has a footer that is none; a stream has none at all.
+        // A file without a footer is a stream.
         Err(_) => {
             let open = || io::Result::Ok(BufReader::new(File::open(path)?));
             let stream = arrow_ipc::reader::StreamReader::try_new(open()?, None).map_err(|error| damaged(&error))?;
@@ -48,7 +49,7 @@ pub fn batches(path: &Path, format: Format, fields: &Fields) -> io::Result<Box<d
     }
 }
 
-/// The places of the columns that are needed; errors where none holds the documents.
+/// The places of the columns that are needed. Errors if no column has the documents.
 fn wanted(schema: &SchemaRef, fields: &Fields) -> io::Result<Vec<usize>> {
     let root = |name: &str| {
         let outer = name.split_once('.').map_or(name, |(outer, _)| outer);
@@ -84,7 +85,7 @@ fn pieces<E: std::fmt::Display>(
 
 /// The columns of a batch that make up documents.
 struct Table {
-    /// As strings, and whether they were strings before: others are JSON numbers.
+    /// The ids as strings, and whether they are strings in JSON. Those of a column of numbers are JSON numbers.
     id: Option<(StringArray, bool)>,
     text: Option<StringArray>,
     body: Option<StringArray>,

@@ -5,8 +5,9 @@ use time::format_description::well_known::Rfc3339;
 
 use crate::corpus::NO_DATE;
 
-/// Milliseconds since 1970 of an RFC 3339 date and time, or of its beginning (`2026`, `2026-11`, `2026-11-20`,
-/// `2026-11-20T10:00`, then the first moment of that). [`NO_DATE`] where it is neither.
+/// The time in milliseconds since 1970 of a date and time by RFC 3339. If the text is only the beginning of one
+/// (`2026`, `2026-11`, `2026-11-20`, `2026-11-20T10:00`), it means the first moment of that year, month, day or minute.
+/// [`NO_DATE`] for any other text.
 pub fn millis(text: &str) -> i64 {
     let text = text.trim();
     let text = &match text.len() {
@@ -15,7 +16,7 @@ pub fn millis(text: &str) -> i64 {
         16 => format!("{text}:00"),
         _ => text.to_owned(),
     };
-    // Databases write a space for the T, and leave the zone out.
+    // Databases write a space instead of the T, and leave the zone out.
     let (day, rest) = text.split_at_checked(10).unwrap_or((text, ""));
     let time = rest.strip_prefix(['T', 't', ' ']).unwrap_or_default();
     let zoned = time.ends_with(['Z', 'z']) || time.contains(['+', '-']);

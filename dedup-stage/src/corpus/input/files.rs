@@ -10,7 +10,7 @@ use crate::corpus::NO_DATE;
 use crate::corpus::output::{beside, temporary};
 use crate::corpus::sign::{Document, TEXT};
 
-/// Reads a file and calls `visit` with it; its id is its path.
+/// Reads a file, and calls `visit` with its document. The id of the document is the path of the file.
 pub fn document(number: u64, path: &Path, format: Format, visit: &mut dyn FnMut(Result<Document<'_>, Bad>)) {
     let id = quoted(&path.to_string_lossy());
     let content_type = Some(if format == Format::Text { TEXT } else { "text/html" });
@@ -20,7 +20,7 @@ pub fn document(number: u64, path: &Path, format: Format, visit: &mut dyn FnMut(
     }
 }
 
-/// The files below folders that are inputs, and what could not be taken.
+/// The files of all inputs, also those below folders, and the files and folders that were left out.
 #[derive(Debug, Default)]
 pub struct Expanded {
     /// The files to read.
@@ -33,9 +33,9 @@ pub struct Expanded {
     pub repeated: Vec<PathBuf>,
 }
 
-/// The files named, and instead of each folder the files below it, sorted by path. Of a folder, files whose names do not
-/// tell their format are only taken where `format` does. The output, and the folder of its parts, are not taken from
-/// a folder.
+/// The files among `inputs`, and instead of each folder the files below it, sorted by path. If `format` is `None`,
+/// files in a folder whose names do not tell their format are left out. The output and the folder of its parts are
+/// never taken from a folder.
 pub fn expand(inputs: &[PathBuf], format: Option<Format>, output: &Path) -> Expanded {
     let mut expanded = Expanded::default();
     let ours = [output.to_owned(), beside(output, ".parts"), temporary(output)];
@@ -72,12 +72,12 @@ fn walk(folder: &Path, format: Option<Format>, ours: &[PathBuf], expanded: &mut 
     };
     for entry in entries {
         let path = entry.path();
-        // Names are compared first: a folder may have millions of files.
+        // Names are compared first because that is quick: a folder may have millions of files.
         let is_named = ours.iter().any(|our| our.file_name() == path.file_name());
         if is_named && fs::canonicalize(&path).is_ok_and(|path| ours.contains(&path)) {
             continue;
         }
-        // A link that leads back up would never end.
+        // `file_type` does not follow symbolic links. A link that leads back up would never end.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             walk(&path, format, ours, expanded);
         } else if format.is_some() || Format::of(&path).is_some() {

@@ -12,7 +12,7 @@ use crate::corpus::NO_DATE;
 use crate::corpus::sign::{Document, TEXT};
 use crate::json_lines::mistake;
 
-/// Takes lines apart; blank ones are passed over.
+/// Calls `visit` with the document of each line. Blank lines are passed over.
 pub fn documents(
     first: u64,
     bytes: &[u8],
@@ -31,7 +31,7 @@ pub fn documents(
     }
 }
 
-/// Calls `seen` with the document of a line.
+/// Calls `seen` with the document of a line. An error says what is wrong with the line.
 fn document(
     number: u64,
     line: &[u8],
@@ -52,11 +52,11 @@ fn document(
     Ok(())
 }
 
-/// The fields of an object, as they stand in the line.
+/// The fields of an object, with their values as they stand in the line.
 struct Object<'de>(Vec<(Cow<'de, str>, &'de RawValue)>);
 
 impl<'de> Object<'de> {
-    /// The value of a field that is there and not null. A name with a dot may lead into an object.
+    /// The value of a field; `None` if it is missing or null. A name with a dot may lead into an inner object.
     fn get(&self, name: &str) -> Option<&'de RawValue> {
         let value = |name: &str| self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
         let found = value(name).or_else(|| {
@@ -67,7 +67,7 @@ impl<'de> Object<'de> {
         found.filter(|value| value.get() != "null")
     }
 
-    /// The same, where it must be a string.
+    /// The value of a field that must be a string; `None` if it is missing or null.
     fn text(&self, name: &str) -> Result<Option<Cow<'de, str>>, String> {
         #[derive(Deserialize)]
         struct Text<'a>(#[serde(borrow)] Cow<'a, str>);

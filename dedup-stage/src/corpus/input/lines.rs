@@ -1,24 +1,24 @@
-//! JSON Lines in pieces of many lines.
+//! Reads JSON Lines in pieces of many lines.
 
 use std::io::{self, Read};
 
 use super::{Bad, Piece};
 use crate::json_lines::unmarked;
 
-/// Bytes of a piece, about.
+/// Bytes that are read at once, and so about the size of a piece.
 const PIECE: usize = 1 << 18;
 
 /// Longest line, in bytes; a longer one is a bad record.
 const LONGEST: usize = 64 << 20;
 
-/// The pieces of a stream; each ends at the end of a line. What cannot be read on ends them.
+/// The pieces of a stream. Each ends at the end of a line. A read error is the last piece.
 pub fn lines(input: impl Read + Send) -> impl Iterator<Item = Piece> + Send {
     Lines { input, rest: Vec::new(), line: 1, over: false, in_long: false }
 }
 
 struct Lines<R> {
     input: R,
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end was not read yet.
     rest: Vec<u8>,
     /// Number of the line that `rest` begins.
     line: u64,
@@ -55,7 +55,7 @@ impl<R: Read> Iterator for Lines<R> {
 }
 
 impl<R> Lines<R> {
-    /// What is whole of `rest`, in which bytes from `new` on have just come.
+    /// Takes the whole lines out of `rest`. Its bytes from `new` on have just been read.
     fn cut(&mut self, new: usize) -> Option<Piece> {
         let end = match memchr::memrchr(b'\n', &self.rest[new..]) {
             Some(at) => new + at + 1,

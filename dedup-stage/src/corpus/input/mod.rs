@@ -1,7 +1,7 @@
 //! Reading documents from files of many kinds.
 //!
-//! A file is read in [`Piece`]s by one thread, and each piece is taken apart on a worker ([`Piece::documents`]), so that
-//! parsing uses all cores. What cannot be read is a [`Bad`] record: it is named and counted, and the rest is read.
+//! A file is read in [`Piece`]s by one thread, and each piece is taken apart on a worker ([`Piece::documents`]), so
+//! that parsing uses all cores. What cannot be read is a [`Bad`] record: it is named and counted, and the rest is read.
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
@@ -22,7 +22,7 @@ use crate::warc::read::Record;
 pub use date::millis;
 pub use files::{Expanded, expand};
 
-/// What a file holds.
+/// The format of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Format {
     /// JSON Lines, a document each; gzip or zstd is recognised
@@ -44,7 +44,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What a file's name says about its format.
+    /// The format of a file by the ending of its name; `None` if the ending is not known.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let name = [".gz", ".zst"].iter().fold(name.as_str(), |name, ending| name.strip_suffix(ending).unwrap_or(name));
@@ -61,7 +61,7 @@ impl Format {
         })
     }
 
-    /// The word on the command line.
+    /// The name of the format on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Format::Jsonl => "jsonl",
@@ -84,13 +84,13 @@ impl Format {
 /// The names of the fields, or columns, of a document. A dot leads into an object or a struct: `metadata.url`.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct Fields {
-    /// Field or column with the document's id; where it is missing, the id is its place: FILE#NUMBER
+    /// Field or column with the document's id. A document without one gets its place as its id: FILE#NUMBER
     #[arg(long = "id-field", value_name = "NAME", default_value = "id")]
     pub id: String,
     /// Field or column with the text
     #[arg(long = "text-field", value_name = "NAME", default_value = "text")]
     pub text: String,
-    /// Field or column with the page, HTML or text, where there is no text
+    /// Field or column with the page, HTML or text. It is read if there is no text
     #[arg(long = "body-field", value_name = "NAME", default_value = "body")]
     pub body: String,
     /// Field or column with the URL
@@ -111,13 +111,13 @@ impl Default for Fields {
 /// A record that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Bad {
-    /// Which one: `line 7`, `record at 4711`.
+    /// The place of the record, such as `line 7` or `record at 4711`.
     pub place: String,
-    /// What is wrong with it.
+    /// The reason why it could not be read.
     pub what: String,
 }
 
-/// A part of a file, to be taken apart on a worker.
+/// A part of a file. A worker reads the documents in it.
 #[derive(Debug)]
 pub enum Piece {
     /// Whole lines of JSON, of which the first has this number, counted from 1.
@@ -129,7 +129,7 @@ pub enum Piece {
     /// Rows of a table, of which the first has this number.
     #[cfg(feature = "arrow")]
     Batch(u64, arrow_array::RecordBatch),
-    /// Something cannot be read.
+    /// A record, or the rest of the file, that cannot be read.
     Bad(Bad),
 }
 
@@ -145,23 +145,23 @@ impl Weigh for Piece {
     }
 }
 
-/// Where documents come from: a file of many, or many files of one each.
+/// A unit of input: one file with many documents, or many files with one document each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// The files; more than one only where each is a single document. `-` is stdin.
+    /// The files. There are several only if each is a single document. `-` is stdin.
     pub paths: Vec<PathBuf>,
-    /// What they hold.
+    /// The format of the files.
     pub format: Format,
 }
 
 impl Split {
-    /// What messages call it.
+    /// The name of the split in messages.
     pub fn name(&self) -> String {
         let first = self.paths.first().map(|path| path.display().to_string()).unwrap_or_default();
         if self.paths.len() > 1 { format!("{first} and {} more", self.paths.len() - 1) } else { first }
     }
 
-    /// The pieces, in order. Errors where the file cannot be opened or this program cannot read the format.
+    /// The pieces, in order. Errors if the file cannot be opened, or this program cannot read the format.
     pub fn pieces(&self, fields: &Fields) -> io::Result<Box<dyn Iterator<Item = Piece> + Send>> {
         if self.format.is_single() {
             let format = self.format;
@@ -187,7 +187,7 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     Ok(Box::new(BufReader::with_capacity(BUFFER, File::open(path)?)))
 }
 
-/// The bytes behind gzip or zstd, where the first bytes say so.
+/// Unpacks the input if its first bytes say that it is gzip or zstd.
 fn unpacked(mut input: Box<dyn BufRead + Send>) -> io::Result<Box<dyn Read + Send>> {
     let start = input.fill_buf()?;
     Ok(if start.starts_with(&[0x1f, 0x8b]) {
@@ -209,7 +209,7 @@ fn tables(_: &Path, format: Format, _: &Fields) -> io::Result<Box<dyn Iterator<I
     Err(without_arrow(format.name()))
 }
 
-/// What a program without the cargo feature `arrow` says.
+/// The error of a program that was built without the cargo feature `arrow`.
 #[cfg(not(feature = "arrow"))]
 pub fn without_arrow(format: &str) -> io::Error {
     io::Error::new(
@@ -222,7 +222,8 @@ pub fn without_arrow(format: &str) -> io::Error {
 }
 
 impl Piece {
-    /// Calls `visit` with each document, or with what is wrong with it. `file` names the split in ids.
+    /// Calls `visit` with each document, or with the record that cannot be read. `file` is the name of the split for
+    /// ids.
     pub fn documents(&self, file: &str, fields: &Fields, visit: &mut dyn FnMut(Result<Document<'_>, Bad>)) {
         match self {
             Piece::Lines(first, bytes) => json::documents(*first, bytes, file, fields, visit),
@@ -240,7 +241,7 @@ fn quoted(text: &str) -> Box<str> {
     serde_json::Value::from(text).to_string().into()
 }
 
-/// The id of a document that brings none.
+/// The id of a document that has none of its own.
 fn numbered(file: &str, number: u64) -> Box<str> {
     quoted(&format!("{file}#{number}"))
 }

@@ -8,10 +8,10 @@ use crate::corpus::sign::{Document, TEXT};
 use crate::warc::http;
 use crate::warc::read::{self, Reader, Record};
 
-/// A body larger than this once decoded is a bad record.
+/// The most bytes of a decoded body. A record with a longer one is bad.
 const BODY: usize = 64 << 20;
 
-/// The records of a file that can hold documents. What breaks the file ends them.
+/// The records of a file that can have documents. If the file is damaged, they end there with a bad record.
 pub fn records(input: impl BufRead + Send, format: Format) -> impl Iterator<Item = Piece> + Send {
     let mut reader = Some(Reader::new(input, Reader::<&[u8]>::LIMIT));
     let mut number = 0;
@@ -51,8 +51,8 @@ fn bad(offset: u64, what: &str) -> Bad {
     Bad { place: format!("record at {offset}"), what: what.to_owned() }
 }
 
-/// Calls `visit` with the document in a record; a response that is no page (another status, cut when it was fetched) is
-/// passed over.
+/// Calls `visit` with the document in a record. A response that is no page is passed over: it has another status than
+/// 2xx, or was cut when it was fetched.
 pub fn document(number: u64, record: &Record, visit: &mut dyn FnMut(Result<Document<'_>, Bad>)) {
     let url = record.url().unwrap_or_default();
     let id = quoted(if url.is_empty() { record.id() } else { url });

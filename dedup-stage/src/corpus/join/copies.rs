@@ -1,4 +1,4 @@
-//! The other documents of a signature: a join names the first of them only.
+//! Adds edges for the other documents of a signature. A join only has edges for the first document of each signature.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,15 +7,15 @@ use super::{Edge, NearCriterion};
 use crate::corpus::Signatures;
 use crate::signature::Sketch;
 
-/// Adds edges for the copies in `a`: each document that has the signature (or, without a fingerprint, the bytes) of a
-/// document with edges gets that document's best edge. So every document of `a` that has a near-duplicate is named, and the
-/// number of edges grows by the number of documents at most.
+/// Adds edges for the copies in `a`. A copy has the signature (or, without a fingerprint, the bytes) of a document with
+/// edges, and gets the best edge of that document. So each document of `a` that has a near-duplicate is in an edge, and
+/// there is at most one new edge for each document.
 pub fn with_copies(a: &Signatures, criterion: NearCriterion, mut edges: Vec<Edge>) -> Vec<Edge> {
     edges.sort_unstable_by_key(|edge| (edge.a, edge.b));
     let mut copies = Copies { signatures: a, look: criterion.look, rows: 0..0, of: HashMap::new() };
     let mut more = Vec::new();
     for edges in edges.chunk_by(|one, next| one.a == next.a) {
-        // Of equally good ones the first, which is that of the earliest row.
+        // Among equally good edges this takes the first one, which leads to the earliest row.
         let best = edges.iter().rev().max_by(|x, y| x.resemblance.total_cmp(&y.resemblance));
         let Some(best) = best else { continue };
         more.extend(copies.of(best.a).map(|row| Edge { a: row, ..*best }));
@@ -24,7 +24,8 @@ pub fn with_copies(a: &Signatures, criterion: NearCriterion, mut edges: Vec<Edge
     edges
 }
 
-/// The rows of each signature in the run of equal fingerprints (or equal bytes) that was asked about last.
+/// The rows of each signature in one run of equal fingerprints (or equal bytes): that of the row that was asked about
+/// last.
 struct Copies<'a> {
     signatures: &'a Signatures,
     look: bool,
@@ -33,7 +34,7 @@ struct Copies<'a> {
 }
 
 impl Copies<'_> {
-    /// The other rows of the signature of `row`.
+    /// The other rows with the signature of `row`.
     fn of(&mut self, row: u64) -> impl Iterator<Item = u64> + '_ {
         if !self.rows.contains(&(row as usize)) {
             self.rows = self.run(row as usize);
@@ -46,13 +47,13 @@ impl Copies<'_> {
         rows.iter().copied().filter(move |other| *other != row)
     }
 
-    /// What tells the rows of a run apart.
+    /// The key that tells the signatures in a run apart. It is `None` if all rows of a run count as one signature.
     fn key(&self, row: usize) -> Option<[u8; Sketch::BYTES]> {
         let judged = row < self.signatures.fingerprints().len();
         (judged && self.look).then(|| self.signatures.sketches()[row])
     }
 
-    /// The rows around `row` that have its fingerprint; without one, those that have its bytes.
+    /// The rows around `row` with the same fingerprint, or with the same bytes if it has no fingerprint.
     fn run(&self, row: usize) -> Range<usize> {
         let (fingerprints, digests) = (self.signatures.fingerprints(), self.signatures.digests());
         let same = |other: &usize| match fingerprints.get(row) {

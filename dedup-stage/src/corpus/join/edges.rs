@@ -1,14 +1,14 @@
-//! Files of edges: what `pairs` writes for `cluster` to read, in one pass and without being held.
+//! Files of edges. `pairs` writes them, and `cluster` reads them in one pass.
 //!
 //! ```text
-//! head    JSON on the first line: format, the signature files that rows belong to, distance, whether there was a look,
-//!         whether it is a forest
-//! edges   three little-endian 64-bit words each: two nodes; the distance, 256 if the signatures are the same, and in the
-//!         upper half the resemblance as a 32-bit float
+//! head    JSON on the first line: format, the signature files that rows belong to, distance, whether candidates had to
+//!         pass the second look, whether it is a forest
+//! edges   three little-endian 64-bit words each: two nodes; the distance, 256 if the signatures are the same, and
+//!         in the upper half the resemblance as a 32-bit float
 //! end     8 bytes: XXH3-64 of the edges
 //! ```
 //!
-//! Nodes number the rows of all files of the head, one file after the other.
+//! The nodes are the rows of all files of the head, numbered through, one file after the other.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
@@ -25,16 +25,16 @@ const FORMAT: &str = "dedup-stage edges 1";
 /// Bytes of an edge.
 const EDGE: usize = 24;
 
-/// Which nodes are which rows.
+/// The signature files whose rows are the nodes, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nodes(Vec<Rows>);
 
 /// The rows of a signature file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Rows {
-    /// Its path when it was read.
+    /// The path of the file when it was read.
     file: PathBuf,
-    /// See [`Signatures::identity`], in hex: JSON numbers are no 64-bit integers everywhere.
+    /// [`Signatures::identity`] in hex, because JSON numbers are no 64-bit integers everywhere.
     identity: String,
     rows: u64,
 }
@@ -55,7 +55,7 @@ impl Nodes {
         self.0.iter().map(|file| file.rows).sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -65,7 +65,7 @@ impl Nodes {
         self.0.iter().scan(0, |next, file| Some(std::mem::replace(next, *next + file.rows))).collect()
     }
 
-    /// For each file of `other`, its first node here. Errors where a file is not among these.
+    /// For each file of `other`, its first node here, and its number of rows. Errors if a file is not among these.
     fn map(&self, other: &Nodes) -> Result<Vec<(u64, u64)>, Error> {
         let starts = self.starts();
         let place = |file: &Rows| {
@@ -87,7 +87,8 @@ struct Head {
     nodes: Nodes,
     distance: u32,
     look: bool,
-    /// Whether the edges only tell what hangs together: at most one for each document.
+    /// Whether the edges are those of a forest: at most one for each document. They only tell which documents belong
+    /// together.
     #[serde(default)]
     forest: bool,
 }
@@ -145,7 +146,7 @@ impl<'a> EdgeWriter<'a> {
 pub struct EdgeFile {
     path: PathBuf,
     input: BufReader<File>,
-    /// Bytes of edges.
+    /// Bytes of all edges.
     length: u64,
     nodes: Nodes,
     criterion: NearCriterion,
@@ -153,7 +154,7 @@ pub struct EdgeFile {
 }
 
 impl EdgeFile {
-    /// Opens a file. Errors where it cannot be read or is no file of edges.
+    /// Opens a file. Errors if it cannot be read, or is no file of edges.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(Error::io(path))?;
         let length = file.metadata().map_err(Error::io(path))?.len();
@@ -172,18 +173,19 @@ impl EdgeFile {
         Ok(Self { path: path.to_owned(), input, length, nodes, criterion, is_forest })
     }
 
-    /// What the edges were found by.
+    /// The criterion by which the edges were found.
     pub fn criterion(&self) -> NearCriterion {
         self.criterion
     }
 
-    /// Whether it tells only what hangs together: at most one edge for each document.
+    /// Whether the edges are those of a forest: at most one for each document. They only tell which documents belong
+    /// together.
     pub fn is_forest(&self) -> bool {
         self.is_forest
     }
 
-    /// The pairs of files of `here`, by their places, whose documents were compared for this file. Of a forest it is not
-    /// known: all pairs of its files are taken to be.
+    /// The pairs of files whose documents were compared for these edges, as numbers of files in `here`. It is not known
+    /// for a forest: all pairs of its files count as compared.
     pub fn compared(&self, here: &Nodes) -> Vec<(usize, usize)> {
         let place = |file: &Rows| here.0.iter().position(|own| own.identity == file.identity);
         let places: Vec<usize> = self.nodes.0.iter().filter_map(place).collect();
@@ -199,8 +201,8 @@ impl EdgeFile {
         self.length / EDGE as u64
     }
 
-    /// Calls `visit` with every edge, by the nodes of `here`. Errors where the file is damaged or of other signature
-    /// files; edges may have been visited then.
+    /// Calls `visit` with every edge, in the nodes of `here`. Errors if the file is damaged, or is about other
+    /// signature files. Some edges may have been visited by then.
     pub fn read(mut self, here: &Nodes, visit: &mut dyn FnMut(Edge)) -> Result<(), Error> {
         let starts = here.map(&self.nodes).map_err(|error| error.about(&self.path))?;
         let node = |mut node: u64| {

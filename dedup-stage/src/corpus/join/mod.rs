@@ -1,4 +1,5 @@
-//! All near-duplicates within one signature file, or between two: candidates by fingerprint, then the second look.
+//! Finds all near-duplicates within one signature file, or between two: candidates by fingerprint, then the second
+//! look.
 
 mod copies;
 mod edges;
@@ -16,57 +17,57 @@ use runs::Runs;
 pub use copies::with_copies;
 pub use edges::{EdgeFile, EdgeWriter, Nodes};
 
-/// Two documents that say the same, by their rows.
+/// A pair of documents that say the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// Row in the first file.
+    /// The row in the first file.
     pub a: u64,
-    /// Row in the second file; where there is one file, in that.
+    /// The row in the second file, or in the first if there is only one.
     pub b: u64,
-    /// Hamming distance of the fingerprints.
+    /// The Hamming distance of the fingerprints.
     pub distance: u32,
-    /// Estimated resemblance of the texts, 0..1.
+    /// The estimated resemblance of the texts, 0..1.
     pub resemblance: f32,
-    /// Whether the two have one signature: then each is near whatever the other is near.
+    /// Whether the two have the same signature. Then each is near everything that the other is near.
     pub same: bool,
 }
 
 /// What makes two documents near-duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NearCriterion {
-    /// Hamming distance within which candidates are looked for.
+    /// The largest Hamming distance of candidates.
     pub distance: u32,
     /// Whether a candidate must also pass the second look ([`Sketch::compare`]), as a page in the crawl must.
     pub look: bool,
 }
 
-/// How much is done at once.
+/// The threads and the memory that a join uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Fingerprints of each side that are held in memory at a time: of each, 24 bytes.
+    /// The most fingerprints of each side that are in memory at a time. Each takes 24 bytes.
     pub block: usize,
 }
 
 impl Effort {
-    /// Fingerprints held at a time unless told otherwise: 3 GiB for one side.
+    /// The usual number of fingerprints in memory at a time: 3 GiB for one side.
     pub const BLOCK: usize = 1 << 27;
 }
 
-/// Hands over the edges found so far, and leaves none; on several threads.
+/// Takes the edges that were found so far out of the vector. Calls come from several threads.
 pub type Take<'a> = &'a (dyn Fn(&mut Vec<Edge>) + Sync);
 
-/// Finds all edges within `a`, or between `a` and `b`, and hands them to `take` by the thousand, in no order.
+/// Finds all edges within `a`, or between `a` and `b`, and hands them to `take`, thousands at a time, in no order.
 ///
-/// Documents with one signature are linked to the first of them only, and only that one to others; documents without a
-/// fingerprint are linked where their bytes are equal. Of a fingerprint that more than `runs::MOST` signatures share,
-/// the others are compared with the first so many, as in the crawl. `done` is told the share of the work that was done
-/// since it was told last.
+/// Documents with the same signature are linked to the first of them, and only this first one is linked to other
+/// documents. Documents without a fingerprint are linked if their bytes are equal. If more than `runs::MOST` signatures
+/// share a fingerprint, the others are compared with the first `runs::MOST` only, as in the crawl. `done` gets the
+/// share of the work that was done since its last call.
 ///
 /// # Complexity
 ///
-/// That of [`pairs::join`] for each pair of blocks, and for each candidate the reading of two sketches.
+/// The cost of [`pairs::join`] for each pair of blocks, and the reading of two sketches for each candidate.
 ///
 /// # References
 ///
@@ -92,7 +93,7 @@ pub fn join(
         Some(of_b) => (0..of_a.len()).flat_map(|i| (0..of_b.len()).map(move |j| (i, j))).collect(),
     };
     let share = 1.0 / tasks.len().max(1) as f64;
-    // The blocks of the last task, in case the next one needs them again.
+    // The first block of the last task, in case the next task has it, too.
     let mut first: Option<(usize, Runs<'_>)> = None;
     for (i, j) in tasks {
         if first.as_ref().is_none_or(|(block, _)| *block != i) {
@@ -110,7 +111,7 @@ pub fn join(
     }
 }
 
-/// Ranges of rows with a fingerprint, of about so many rows; none parts equal fingerprints.
+/// Ranges of rows with a fingerprint, of about `block` rows each. Rows with equal fingerprints are in the same range.
 fn blocks(signatures: &Signatures, block: usize) -> Vec<Range<usize>> {
     let fingerprints = signatures.fingerprints();
     let mut ranges = Vec::new();
@@ -124,10 +125,10 @@ fn blocks(signatures: &Signatures, block: usize) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Edges held by a thread before they are handed over.
+/// The most edges that a thread holds before it hands them over.
 const HELD: usize = 1 << 14;
 
-/// Edges of one thread.
+/// The edges that one thread has found.
 struct Found<'a> {
     edges: Vec<Edge>,
     take: Take<'a>,
@@ -154,7 +155,7 @@ impl Drop for Found<'_> {
     }
 }
 
-/// What a candidate is, or `None` where it is no near-duplicate.
+/// The edge between two candidates; `None` if they are no near-duplicates.
 fn judge(
     criterion: NearCriterion,
     (a, x): (u64, &[u8; Sketch::BYTES]),
@@ -243,7 +244,7 @@ fn equal_bytes(signatures: &Signatures, take: Take<'_>) {
     }
 }
 
-/// The same between two files: firsts only.
+/// Links documents without a fingerprint between two files: the first document with some bytes in each file.
 fn equal_bytes_between(a: &Signatures, b: &Signatures, take: Take<'_>) {
     let tail = |signatures: &Signatures| signatures.fingerprints().len()..signatures.digests().len();
     let mut found = Found::new(take);
@@ -267,7 +268,7 @@ fn copy(a: u64, b: u64) -> Edge {
     Edge { a, b, distance: 0, resemblance: 1.0, same: true }
 }
 
-/// All edges at once, sorted by rows; for whoever has the memory.
+/// All edges at once, sorted by rows. They must fit into memory.
 pub fn collect(
     a: &Signatures,
     b: Option<&Signatures>,
@@ -282,7 +283,8 @@ pub fn collect(
     all
 }
 
-/// Takes edges to where they can fail to be written: the first error is kept, and what follows is dropped.
+/// A writer of edges for several threads, which can fail. The first error is kept, and edges that come later are
+/// dropped.
 #[derive(Debug)]
 pub struct Failing<W> {
     inner: Mutex<(W, Option<super::Error>)>,
@@ -295,7 +297,7 @@ impl<W> Failing<W> {
         Self { inner: Mutex::new((writer, None)), failed: AtomicBool::new(false) }
     }
 
-    /// Writes, unless writing failed before.
+    /// Writes the edges, unless writing failed before. Empties the vector.
     pub fn write(&self, edges: &mut Vec<Edge>, write: impl Fn(&mut W, &Edge) -> Result<(), super::Error>) {
         if !self.failed.load(Ordering::Relaxed) {
             let (writer, failure) = &mut *self.inner.lock().expect("no thread panicked");
@@ -307,7 +309,7 @@ impl<W> Failing<W> {
         edges.clear();
     }
 
-    /// The writer, or what failed.
+    /// The writer, or the first error.
     pub fn into_inner(self) -> Result<W, super::Error> {
         let (writer, failure) = self.inner.into_inner().expect("no thread panicked");
         failure.map_or(Ok(writer), Err)

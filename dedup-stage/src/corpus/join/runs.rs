@@ -1,4 +1,4 @@
-//! The distinct fingerprints of a block, and of each the rows that are compared with others.
+//! The distinct fingerprints of a block, each with the rows that stand for it in comparisons.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -7,7 +7,8 @@ use super::{Edge, copy};
 use crate::corpus::Signatures;
 use crate::signature::Sketch;
 
-/// Of one fingerprint, so many different signatures are compared with others.
+/// The number of signatures of one fingerprint that are compared with all others. Further ones are compared with these
+/// only.
 pub const MOST: usize = 64;
 
 /// The distinct fingerprints of a range of rows.
@@ -17,16 +18,16 @@ pub struct Runs<'a> {
     rows: Range<usize>,
     /// Each fingerprint once, ascending.
     values: Vec<u64>,
-    /// The first row of each, counted from the range's start.
+    /// The first row of each fingerprint, counted from the start of the range.
     starts: Vec<u32>,
-    /// Of fingerprints with several rows: the first row of each signature, ascending.
+    /// For each fingerprint (by its index) that has several rows: the first row of each signature, ascending.
     heads: HashMap<u32, Vec<u64>>,
-    /// Whether signatures are told apart, or only fingerprints.
+    /// Whether rows of one fingerprint with different sketches are different signatures.
     look: bool,
 }
 
 impl<'a> Runs<'a> {
-    /// The fingerprints of some rows. Without `look`, all rows of a fingerprint are as good as one.
+    /// The fingerprints of some rows. Without `look`, all rows of a fingerprint count as one signature.
     pub fn of(signatures: &'a Signatures, rows: Range<usize>, look: bool) -> Self {
         let fingerprints = &signatures.fingerprints()[rows.clone()];
         let (mut values, mut starts) = (Vec::new(), Vec::new());
@@ -48,7 +49,7 @@ impl<'a> Runs<'a> {
         runs
     }
 
-    /// Each fingerprint once.
+    /// Each fingerprint once, ascending.
     pub fn values(&self) -> &[u64] {
         &self.values
     }
@@ -58,13 +59,13 @@ impl<'a> Runs<'a> {
         &self.signatures.sketches()[row as usize]
     }
 
-    /// The rows of a fingerprint.
+    /// The rows of the fingerprint with this index.
     fn rows_of(&self, i: usize) -> Range<u64> {
         let end = self.starts.get(i + 1).map_or(self.rows.len(), |start| *start as usize);
         (self.rows.start + self.starts[i] as usize) as u64..(self.rows.start + end) as u64
     }
 
-    /// Every row but the first of its signature, linked to that.
+    /// Edges that link each row to the first row with its signature.
     pub fn copies(&self) -> impl Iterator<Item = Edge> {
         let several = |i: &usize| self.rows_of(*i).end - self.rows_of(*i).start > 1;
         (0..self.values.len()).filter(several).flat_map(move |i| {
@@ -77,12 +78,13 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// The signatures, by their first rows, of each fingerprint that has several.
+    /// For each fingerprint that has several signatures, the first row of each of them.
     pub fn repeated(&self) -> impl Iterator<Item = &[u64]> {
         self.heads.values().map(Vec::as_slice).filter(|heads| heads.len() > 1)
     }
 
-    /// Calls `visit` with the pairs of rows by which a fingerprint of this block and one of the other are compared.
+    /// Calls `visit` with the pairs of rows that stand for fingerprint `i` of this block and fingerprint `j` of the
+    /// other.
     pub fn each_pair(&self, i: u32, other: &Runs<'_>, j: u32, mut visit: impl FnMut(u64, u64)) {
         let only = |runs: &Runs<'_>, i: u32| [runs.rows_of(i as usize).start];
         match (self.heads.get(&i), other.heads.get(&j)) {

@@ -12,7 +12,7 @@ use crate::corpus::build::{SigningOptions, Tally, Watch, build, splits};
 use crate::corpus::input::{Bad, Fields};
 use crate::signature::RECIPE;
 
-/// Notes what it is told.
+/// Keeps what it is told about splits.
 #[derive(Default)]
 struct Noted(Mutex<Vec<(String, Tally, bool)>>);
 
@@ -28,7 +28,7 @@ fn options(memory: usize) -> SigningOptions {
     SigningOptions { fields: Fields::default(), threads: 2, memory }
 }
 
-/// Files of JSON Lines with these texts, ids from 0; and where they are.
+/// Writes files of JSON Lines with these texts, `each` in a file, with ids from 0. Returns their paths.
 fn json_files(dir: &TempDir, texts: &[String], each: usize) -> Vec<PathBuf> {
     let numbered: Vec<(usize, &String)> = texts.iter().enumerate().collect();
     let line = |(id, text): &(usize, &String)| serde_json::json!({ "id": id, "text": text }).to_string() + "\n";
@@ -58,7 +58,7 @@ fn a_build_does_not_depend_on_splits_threads_or_memory() {
         built.check().unwrap();
         assert_eq!(by_id(&built), by_id(&whole));
         assert_eq!(built.fingerprints(), whole.fingerprints());
-        // Places are those of the input.
+        // The order of places is that of the input.
         let mut ids: Vec<(u64, u64)> = rows(&built).iter().map(|row| (row.place, row.id.parse().unwrap())).collect();
         ids.sort_unstable();
         assert_eq!(ids.iter().map(|(_, id)| *id).collect::<Vec<_>>(), (0..400).collect::<Vec<_>>());
@@ -71,11 +71,11 @@ fn an_interrupted_build_goes_on() {
     let dir = TempDir::new().unwrap();
     let mut inputs = json_files(&dir, &texts(120, 18), 40);
     let output = dir.path().join("out.sig");
-    // Where the output should be there is a folder, so that the build fails at its end.
+    // There is a folder in the place of the output, so that the build fails at its end.
     fs::create_dir_all(output.join("in the way")).unwrap();
     assert!(build(&splits(&inputs, None).unwrap(), &options(1 << 20), &output, &Noted::default()).is_err());
     fs::remove_dir_all(&output).unwrap();
-    // One of the inputs changes meanwhile, one is new.
+    // Meanwhile one of the inputs changes, and a new one comes.
     let again = "{\"id\":999,\"text\":\"x\"}\nbad\n";
     fs::write(&inputs[1], again).unwrap();
     inputs.push(dir.path().join("new.jsonl"));
@@ -110,7 +110,7 @@ fn other_inputs_than_json() {
     let warc = record("warcinfo", "", "x") + &record("response", ok, &words) + &record("response", missing, &words);
     fs::write(path("c.warc"), &warc).unwrap();
     fs::write(path("d.warc.wet"), record("conversion", "", &words)).unwrap();
-    // Cut within a record, no archive, and no file at all.
+    // An archive that is cut within a record, and a file that is no archive. A third one is missing.
     fs::write(path("e.warc"), &warc[..warc.len() - 300]).unwrap();
     fs::write(path("f.warc"), "no archive").unwrap();
     let inputs: Vec<PathBuf> =

@@ -66,7 +66,7 @@ fn files_merged_are_the_file_of_all() {
     let merged = Signatures::open(&dir.path().join("merged.sig")).unwrap();
     merged.check().unwrap();
     assert_eq!(rows(&merged), rows(&whole));
-    // Of several groups, those of a later one come later in the input.
+    // If there are several groups, the documents of a later group come later in the input.
     let parts: Vec<(usize, Signatures)> = (0..).zip(parts.into_iter().map(|(_, part)| part)).collect();
     let memory = memmap2::MmapMut::map_anon(whole.shape().bytes() as usize).unwrap();
     let (memory, length) = merge(&parts, memory, &|_| {}).unwrap();

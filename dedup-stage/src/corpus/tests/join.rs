@@ -1,4 +1,4 @@
-//! Joins against comparing all with all, and the file of edges.
+//! Tests joins against comparing all with all, and files of edges.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,7 +37,7 @@ fn a_join_links_what_comparing_all_with_all_links() {
             let roots: Vec<u64> = (0..file.rows()).map(|node| forest.root(node)).collect();
             assert_eq!(roots, components(&[&file], criterion), "block {block}");
         }
-        // Blocks change who finds an edge, not which there are.
+        // The size of the blocks does not change which edges there are.
         assert_eq!(sizes.len(), 1, "{sizes:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Known corpora against a scan.
+//! Tests known corpora against a scan.
 
 use tempfile::TempDir;
 

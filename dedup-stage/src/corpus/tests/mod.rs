@@ -1,5 +1,5 @@
-//! Signature files, joins, groups and known corpora, each against a naive oracle. Here are the texts that all of these tests
-//! use, and the oracle.
+//! Signature files, joins, groups and known corpora, each against a naive oracle. Here are the texts that all of these
+//! tests use, and the oracle.
 
 mod build;
 mod cluster;
@@ -28,7 +28,7 @@ fn texts(n: u64, seed: u64) -> Vec<String> {
         let text = match random.u32(..10) {
             0..3 => fresh(&mut random, 120),
             3 => vec![["a", "b c", "d"][random.usize(..3)].to_string()],
-            // One that a copy can be made of; the first texts may all be short.
+            // A copy of an earlier text, if there is one.
             4..6 if !texts.is_empty() => texts[random.usize(..texts.len())].clone(),
             _ => {
                 let mut text = texts.get(random.usize(..texts.len().max(1))).cloned().unwrap_or_default();
@@ -77,7 +77,7 @@ fn file(path: &Path, records: Vec<Record>) -> Signatures {
     Signatures::open(path).expect("just written")
 }
 
-/// Whether two rows are near-duplicates, said plainly.
+/// Whether two rows are near-duplicates, by the plainest comparison.
 fn alike(a: &Row<'_>, b: &Row<'_>, criterion: NearCriterion) -> bool {
     match (a.signature, b.signature) {
         (Some((f, x)), Some((g, y))) => {

@@ -11,7 +11,7 @@ use crate::url::{SiteId, Sites, UrlId};
 
 type Entries = BTreeMap<(&'static str, Vec<u8>), Vec<u8>>;
 
-/// All that the judge keeps.
+/// All entries that the judge keeps.
 fn entries(session: &Session) -> Entries {
     let mut all = Entries::new();
     for space in crate::spaces::JUDGE {

@@ -7,7 +7,7 @@ fn page(text: &[String], pictures: impl IntoIterator<Item = u32>) -> String {
     format!("<main><p>{}</p>{pictures}<a href=next>Next</a></main>", text.join(" "))
 }
 
-/// Whether its pictures make a page unique beside another page with as many words.
+/// Whether its pictures make a page unique, compared with another page with as many words.
 fn is_unique(words_of_text: usize, first: std::ops::Range<u32>, second: std::ops::Range<u32>) -> bool {
     let mut web = web();
     let text = words(1, words_of_text);

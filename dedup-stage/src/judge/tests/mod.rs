@@ -49,7 +49,7 @@ fn nearly_the_same_text_is_a_near_copy() {
 
 #[test]
 fn a_page_is_never_the_twin_of_its_own_url() {
-    // As if no record of the first visit had been kept.
+    // The record of the first visit is not passed in, as if it had not been kept.
     let mut web = web();
     let text = words(1, 60);
     let first = web.prepare("http://a.test/", 200, &html(&text, &[]));

@@ -55,7 +55,7 @@ fn new_links_under_the_same_words_are_a_change() {
         web.verdict("http://a.test/new", &page(3..=12)),
         Verdict::Unchanged { bytes: true, of: None, known: None }
     );
-    // Beside what the URL showed last, five of ten links are news. Beside what it showed first, seven would be.
+    // Five of ten links are news, compared with the last visit. Compared with the first visit, seven would be.
     assert_eq!(
         web.verdict("http://a.test/new", &page(8..=17)),
         Verdict::Unchanged { bytes: true, of: None, known: None }
@@ -97,13 +97,14 @@ fn a_new_template_changes_one_page_and_not_all() {
     }
     assert_eq!(changed, [(1, 0), (2, 0), (2, 7)], "the first page of each template, and one that says something else");
     assert_eq!(web.entries(spaces::TEMPLATES), 1);
-    // Small changes are still seen beside the present template.
+    // The same bytes are unchanged. A page of another host with its own text is unique, even under a known footer.
     let last = with_footer(&own(3, 2), &footers[2]);
     assert_eq!(web.verdict(&url(3), &last), Verdict::Unchanged { bytes: false, of: None, known: None });
     assert_eq!(web.verdict("http://b.test/3", &with_footer(&words(60, 200), &footers[0])), Verdict::Unique);
 }
 
-/// Catches differences without a direction: what one page loses, and another page gets, would be the template of both.
+/// Catches differences without a direction: a text that one page loses, and another page gets, would be a template of
+/// both.
 #[test]
 fn pages_that_swap_their_texts_and_a_paragraph_that_moves_are_changes() {
     let mut web = web();
@@ -257,7 +258,7 @@ fn an_answer_without_a_body_says_what_the_last_one_said() {
     assert_eq!(of(&mut web, "http://b.test/"), Verdict::Unchanged { bytes: false, of: twin, known: None });
 }
 
-/// A URL shows a file with these bytes. Returns the result, and what it says of the change.
+/// Shows a file with these bytes at a URL. Returns the result, and the change since `before`.
 fn show_file(web: &mut Web, visit: u32, before: Option<&Shown>, bytes: &str) -> (FlowResult, Option<Changed>) {
     let mut prepared = web.prepare("http://a.test/1", 200, bytes);
     let page = &mut prepared.page;
@@ -267,7 +268,8 @@ fn show_file(web: &mut Web, visit: u32, before: Option<&Shown>, bytes: &str) -> 
     (result, changed)
 }
 
-/// Catches a page in whose place stands a file, and whose copies are still called its copies; and files whose changes nobody tells.
+/// Catches two mistakes. A file takes the place of a page, and copies of the page are still called copies. And a file
+/// changes, but no change is reported.
 #[test]
 fn a_file_in_place_of_a_page_is_a_change_and_so_are_other_bytes_of_a_file() {
     let mut web = web();
@@ -288,7 +290,8 @@ fn a_file_in_place_of_a_page_is_a_change_and_so_are_other_bytes_of_a_file() {
     assert_eq!((back.judgement.verdict.name(), changed), ("exact", Some(Changed::Content)));
 }
 
-/// Where no body was read at two visits, nobody knows whether anything has changed. The first of them replaces a page.
+/// If no body was read at two visits, nobody knows whether anything has changed. Here, the first of the two replaces a
+/// page.
 #[test]
 fn an_empty_body_says_nothing_of_another_empty_body() {
     let mut web = web();
@@ -300,7 +303,8 @@ fn an_empty_body_says_nothing_of_another_empty_body() {
     assert_eq!((again.judgement, changed), (Judgement::UNJUDGED, None));
 }
 
-/// Catches the shell of a page that scripts fill: its bytes are others at each visit, and it says nothing at any.
+/// Catches a page that scripts fill, and that is called changed: its bytes are others at each visit, but it never says
+/// anything.
 #[test]
 fn a_page_without_words_and_media_still_says_nothing_when_its_bytes_are_others() {
     let mut web = web();

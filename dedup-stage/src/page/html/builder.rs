@@ -47,7 +47,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The page has ended.
+    /// Ends the outline at the end of the page.
     pub fn finish(mut self) {
         self.part(Shape::Plain);
         self.outline.end();
@@ -124,7 +124,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The picture behind an element.
+    /// Adds the picture behind an element to the media.
     fn background(&mut self, tag: &Tag<'_>) {
         if tag.has_attributes
             && self.hidden.depth() == 0
@@ -159,7 +159,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A page that is shown within this page.
+    /// Adds a link to a page that is shown within this page.
     fn frame(&mut self, tag: &Tag<'_>) {
         if let Some(source) = tag.value(Attribute::Src) {
             self.outline.link(&source, false, Rels::ANCHOR, false, Signs::HEAD);

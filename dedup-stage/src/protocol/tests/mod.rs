@@ -1,4 +1,4 @@
-//! The protocol against hostile lines, odd reads, and any number of threads; all in this process.
+//! Tests the protocol against hostile lines, odd reads, and any number of threads, all in this process.
 
 mod verdicts;
 
@@ -21,7 +21,7 @@ fn stage() -> Stage {
     Stage::open(Session::new(Box::new(Memory::default())), &dedup, Canonicalizer::default()).unwrap()
 }
 
-/// Answers to `input` with so many threads.
+/// The answers to `input`, given with this many threads.
 fn answers_to(input: impl Read + Send + 'static, threads: usize) -> Vec<Value> {
     let output = Shared::default();
     let stage = stage();
@@ -178,7 +178,7 @@ fn operations_are_answered_in_their_place() {
     assert_eq!(out[4]["op"], "flush");
 }
 
-/// Hands out what is sent to it, as slowly as it is sent.
+/// An input that hands out the pieces that are sent to it, as slowly as they are sent.
 struct Dripping {
     pieces: Receiver<Vec<u8>>,
     rest: Vec<u8>,
@@ -196,7 +196,7 @@ impl Read for Dripping {
     }
 }
 
-/// Passes on every write.
+/// An output that sends on all that is written.
 struct Posting(Sender<Vec<u8>>);
 
 impl Write for Posting {
@@ -210,7 +210,7 @@ impl Write for Posting {
     }
 }
 
-/// A served stage with its input and output in hand.
+/// A stage that is served on another thread, with the other ends of its input and output.
 fn conversation() -> (Sender<Vec<u8>>, Receiver<Vec<u8>>, std::thread::JoinHandle<Ended>) {
     let (to_stage, pieces) = unbounded();
     let (post, from_stage) = unbounded();
@@ -257,7 +257,7 @@ fn a_closed_output_ends_it_quietly() {
     assert!(matches!(served.join().unwrap(), Ended::OutputClosed));
 }
 
-/// Counts its commits.
+/// A store that counts its commits.
 #[derive(Debug)]
 struct Counting(Memory, Arc<AtomicUsize>);
 
@@ -301,7 +301,7 @@ fn an_overlong_line_is_a_mistake_and_not_the_end() {
 }
 
 proptest! {
-    /// Lines are what a split says they are, whatever the reads and the limit.
+    /// Lines are cut where a split cuts them, whatever the sizes of reads and the limit are.
     #[test]
     fn lines_are_cut_as_a_split_would(bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b' '), any::<u8>()], 0..400), sizes in proptest::collection::vec(1usize..30, 1..20), max in 0usize..40) {
         struct Sized { bytes: Vec<u8>, sizes: Vec<usize>, at: usize, read: usize }
@@ -329,7 +329,7 @@ proptest! {
         prop_assert_eq!(lines, expected);
     }
 
-    /// Any bytes give one answer a line that is not blank, the same with one thread and with five.
+    /// Any bytes give one answer for each line that is not blank, and the same answers with one thread and with five.
     #[test]
     fn any_bytes_are_answered_line_by_line(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>().prop_filter("no line end", |byte| *byte != b'\n'), 0..60), 0..20)) {
         let input = lines.join(&b'\n');

@@ -1,4 +1,4 @@
-//! What the answers say of pages that come again, and of the links of duplicates.
+//! Tests what answers say about pages that come again, and about the links of duplicates.
 
 use super::*;
 use crate::testing::{html, links, words};

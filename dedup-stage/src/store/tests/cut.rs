@@ -1,4 +1,4 @@
-//! Ranges of keys that are copied to another store, and removed.
+//! Tests ranges of keys that are copied to another store, and removed.
 
 use super::super::cut::{KeyRange, all, as_it_is, copy, delete};
 use super::*;

@@ -1,4 +1,4 @@
-//! The stores against plain maps, and the disk against damage.
+//! Tests the stores against plain maps, and the disk against damage.
 
 mod cut;
 mod undo;
@@ -189,7 +189,7 @@ fn memory_tables_of_all_spaces_have_one_bound() {
         disk.commit(&batch(number)).unwrap();
         most = most.max(disk.in_memory());
     }
-    // One commit may bring more than there is room for; then one table has gone.
+    // One commit may bring more than there is room for. After it, one table is written to disk.
     assert!(BOUND / 2 < most && most < 2 * BOUND, "{most}");
     for space in many {
         assert_eq!(disk.get(space, &7u32.to_be_bytes()).unwrap(), Some(vec![7; 1 << 10]));
@@ -222,7 +222,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Opens a damaged store: what it then holds must be what some commit left, or it must say that it is damaged.
+/// Opens a damaged store. Its contents must be what some commit left, or it must say that it is damaged.
 fn judge(dir: &Path, states: &[Map], what: &str) -> bool {
     let outcome = Disk::open_with(dir, &spaces(), 16 << 10).and_then(|disk| contents(&disk));
     match outcome {
@@ -256,7 +256,7 @@ fn a_torn_or_flipped_file_gives_an_earlier_commit_or_is_told() {
     for n in 0..24 {
         let dir = tempfile::tempdir().unwrap();
         copy(original.path(), dir.path());
-        // Every second time the journal: it is what a crash tears.
+        // Every second time the journal is damaged, because that is what a crash tears.
         let victim = match all.iter().find(|path| n % 2 == 0 && path.extension().is_some_and(|end| end == "jnl")) {
             Some(journal) => journal,
             None => all[random.usize(..all.len())],

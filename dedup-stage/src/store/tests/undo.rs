@@ -1,4 +1,4 @@
-//! What was overwritten is taken back, against a copy of the state.
+//! Tests that overwritten values come back, against a copy of the state.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn what_was_overwritten_in_an_epoch_comes_back() {
             let value = (random.u8(..3) > 0).then(|| vec![random.u8(..); 3]);
             match random.u8(..20) {
                 0 => {
-                    // What is so far stays.
+                    // The changes so far stay.
                     session.forget_undo();
                     epoch += 1;
                     session.commit().unwrap();
@@ -49,7 +49,7 @@ fn what_was_overwritten_in_an_epoch_comes_back() {
         session.keep_undo(LOG, epoch);
         session.undo(&[POINTS, VOLUME]).unwrap();
         assert_eq!(snapshot(&session), marked);
-        // Taking back once more, as after a crash in the middle of it, changes nothing.
+        // Another undo, as after a crash in the middle of the first one, changes nothing.
         session.undo(&[POINTS, VOLUME]).unwrap();
         assert_eq!(snapshot(&session), marked);
         session.forget_undo();

@@ -1,9 +1,10 @@
-//! The filter: records in, fewer or smaller records out, and a verdict for each page among them.
+//! The filter: reads records, writes fewer or smaller ones, and gives a verdict for each page among them.
 //!
-//! Responses (and resources) are judged in the order of the files. What is kept is kept byte for byte. Two kinds of records
-//! become revisit records: exact duplicates, and captures of a URL that show the bytes of its last capture. Both only if
-//! the bytes *stored* are the same. Where the same body came in another coding (gzip here, brotli there) the record is
-//! kept, since a reader would join this record's head with the other's payload.
+//! Responses (and resources) are judged in the order of the files. Records that are kept are kept byte for byte. Two
+//! kinds of records become revisit records: exact duplicates, and captures of a URL that show the bytes of its last
+//! capture. They do so only if the bytes *stored* are the same. If the same body came in another coding (gzip here,
+//! brotli there), the record is kept, because a reader would join the head of this record with the payload of the
+//! other.
 
 mod rewrite;
 #[cfg(test)]
@@ -30,38 +31,38 @@ use rewrite::{Origin, mark, revisit};
 pub use unit::{Judgeable, Unit, prepare, units};
 use verdict::VerdictLine;
 
-/// What becomes of near-duplicates.
+/// What happens to near-duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum OnNear {
     /// Kept.
     #[default]
     Keep,
-    /// Kept, and a metadata record behind them names the twin.
+    /// Kept, and followed by a metadata record that names the twin.
     Mark,
     /// Left out, with their request and metadata records.
     Drop,
 }
 
-/// What was done.
+/// Counts of what was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Records read.
+    /// Number of records read.
     pub records: u64,
-    /// Pages among them that were judged, or looked at and not judged.
+    /// Number of pages among the records, also of those that were not judged.
     pub pages: u64,
-    /// By verdict.
+    /// Number of pages with the verdict `exact`.
     pub exact: u64,
-    /// By verdict.
+    /// Number of pages with the verdict `near`.
     pub near: u64,
-    /// By verdict.
+    /// Number of pages with the verdict `unchanged`.
     pub unchanged: u64,
-    /// Records that became revisit records.
+    /// Number of records that became revisit records.
     pub revisits: u64,
-    /// Records left out.
+    /// Number of records that were left out.
     pub dropped: u64,
-    /// Bytes written.
+    /// Number of bytes written.
     pub bytes: u64,
-    /// Files that could not be read to their end.
+    /// Number of files that could not be read to their end.
     pub broken: u64,
 }
 
@@ -76,25 +77,25 @@ impl Tally {
     }
 }
 
-/// Why the filter cannot go on.
+/// The reason why the filter cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The output cannot be written.
     #[error("output")]
     Output(#[from] io::Error),
-    /// The memory of what was judged failed.
+    /// The state of the stage failed.
     #[error(transparent)]
     State(#[from] store::Error),
 }
 
-/// An earlier page, and where its record is.
+/// An earlier page, and the facts about its record.
 struct Original {
     url: String,
     origin: Origin,
 }
 
 impl Original {
-    /// `None` where the page was judged by another program, which calls it something else.
+    /// The page with this name. `None` if another program judged the page, because it names pages in another way.
     fn of(name: Option<PageName>) -> Option<Self> {
         let PageName { url, id } = name?;
         let origin = serde_json::from_str(id?.get()).ok()?;
@@ -107,7 +108,7 @@ impl Original {
     }
 }
 
-/// Judges and writes; one owner, units in order.
+/// Judges pages and writes records. It has one owner, which gives it the units in order.
 pub struct Filter<W, V> {
     stage: Stage,
     near: OnNear,
@@ -115,16 +116,17 @@ pub struct Filter<W, V> {
     verdicts: Option<V>,
     tally: Tally,
     file: String,
-    /// A request whose response may be left out.
+    /// A request that is held back because its response may be left out.
     held: Option<Record>,
-    /// Hashes of the ids of records left out.
+    /// Hashes of the ids of records that were left out.
     dropped: KeySet,
     /// Compresses a record that comes in pieces.
     large: Option<GzEncoder<Vec<u8>>>,
 }
 
 impl<W: Write, V: Write> Filter<W, V> {
-    /// A filter that writes records to `output`, beginning with `warcinfo`, and a JSON line for each page to `verdicts`.
+    /// A filter that writes records to `output`, beginning with `warcinfo`, and a JSON line for each page to
+    /// `verdicts`.
     pub fn new(stage: Stage, near: OnNear, output: W, verdicts: Option<V>, warcinfo: &[u8]) -> Result<Self, Error> {
         let mut filter = Self {
             stage,
@@ -141,7 +143,7 @@ impl<W: Write, V: Write> Filter<W, V> {
         Ok(filter)
     }
 
-    /// Takes the next unit; `complain` is told of a file that is broken.
+    /// Takes the next unit. `complain` gets a message if the file is broken.
     pub fn take(&mut self, judgeable: Judgeable, complain: impl FnOnce(&str)) -> Result<(), Error> {
         let Judgeable { unit, page, head, payload } = judgeable;
         match unit {
@@ -186,7 +188,7 @@ impl<W: Write, V: Write> Filter<W, V> {
         Ok(())
     }
 
-    /// Ends the output, and lets the state count; what was done.
+    /// Ends the output, and lets the state count. Returns the counts of what was done.
     pub fn finish(mut self) -> Result<Tally, Error> {
         self.release()?;
         self.output.flush()?;
@@ -217,8 +219,9 @@ impl<W: Write, V: Write> Filter<W, V> {
         let (distance, resemblance) = verdict.nearness().unzip();
         self.tally.count(verdict);
 
-        // What repeats another page and is no exact copy of it is dropped in `drop`, and so are the copies of what was dropped.
-        // What a known corpus has is dropped there, too: its record is in no archive that a revisit record could refer to.
+        // With `drop`, a page that repeats another one is left out, unless it is an exact copy of it. Copies of pages
+        // that were left out are left out, too. So is a page that a known corpus has: its record is in no archive, so a
+        // revisit record has nothing to refer to.
         let is_near = match verdict {
             Verdict::Near { .. } | Verdict::Known { .. } | Verdict::Unchanged { known: Some(_), .. } => true,
             Verdict::Exact { .. } => output.twin_repeats,
@@ -271,7 +274,8 @@ impl<W: Write, V: Write> Filter<W, V> {
         Ok(())
     }
 
-    /// A revisit record that an earlier filter or the crawler has written: what was a copy then is one now.
+    /// Gives the verdict on a revisit record that an earlier filter or the crawler has written. The copy of that time
+    /// is still one.
     fn revisited(&mut self, record: &Record) -> Result<(), Error> {
         let of = record.fields.text("WARC-Refers-To-Target-URI");
         let is_same_url = of.is_some() && of == record.url();
@@ -300,7 +304,7 @@ impl<W: Write, V: Write> Filter<W, V> {
         Ok(line.write_to(verdicts)?)
     }
 
-    /// A record that is no page: kept, unless it belongs to one that was left out.
+    /// Handles a record that is no page. It is kept, unless it belongs to a record that was left out.
     fn other(&mut self, record: Record) -> Result<(), Error> {
         self.release()?;
         let about = ["WARC-Concurrent-To", "WARC-Refers-To"];
@@ -326,7 +330,7 @@ impl<W: Write, V: Write> Filter<W, V> {
         }
     }
 
-    /// Writes the request that was held back.
+    /// Writes the request that was held back, if there is one.
     fn release(&mut self) -> Result<(), Error> {
         match self.held.take() {
             Some(request) => self.keep(&request),

@@ -1,4 +1,4 @@
-//! Records that take the place of a duplicate, or stand behind it.
+//! Makes the records that take the place of a duplicate, or follow it.
 
 use std::io;
 
@@ -9,18 +9,19 @@ use crate::warc::read::Record;
 use crate::warc::write::{IDENTICAL_PAYLOAD, MetadataRecord, member, metadata_member};
 use crate::warc::{Fields, RecordId, now};
 
-/// What the filter remembers of a page, under its name in the stage.
+/// The facts about a record that the filter remembers, as the id of the page in the stage.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Origin {
     pub(super) id: String,
     pub(super) date: String,
-    /// Digest of the stored payload, by us …
+    /// The digest of the stored payload, computed by this program …
     pub(super) payload: String,
-    /// … and as the record's own field has it.
+    /// … and as the field of the record has it.
     pub(super) digest: Option<String>,
 }
 
-/// The record without its payload; its name stays, since other records may refer to it.
+/// The revisit record that takes the place of a record. It keeps the id of the record, because other records may refer
+/// to it.
 pub(super) fn revisit(record: &Record, head: &[u8], twin: &str, of: &Origin, own: &Origin) -> Vec<u8> {
     let version = record.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let version = String::from_utf8_lossy(version.trim_ascii()).into_owned();
@@ -37,7 +38,8 @@ pub(super) fn revisit(record: &Record, head: &[u8], twin: &str, of: &Origin, own
             fields.push(name, value);
         }
     }
-    // The payloads are equal, so what was said of one holds of the other; the twin's spelling is what indexes know.
+    // The payloads are equal, so the digest of either holds for both. The digest of the twin comes first, because
+    // indexes know its spelling.
     let digest = of.digest.as_ref().or(own.digest.as_ref()).unwrap_or(&own.payload);
     fields.push("WARC-Profile", profile);
     fields.push("WARC-Payload-Digest", digest.as_str());
@@ -49,7 +51,7 @@ pub(super) fn revisit(record: &Record, head: &[u8], twin: &str, of: &Origin, own
     member(&version, &fields, &[head])
 }
 
-/// The metadata record of a near-duplicate.
+/// The metadata record that names the twin of a near-duplicate.
 pub(super) fn mark(record: &Record, twin: &str, of: &Origin, distance: u32, resemblance: f32) -> io::Result<Vec<u8>> {
     Ok(metadata_member(&MetadataRecord {
         id: RecordId::random()?,

@@ -1,4 +1,4 @@
-//! Archives through the filter: what is kept, what becomes a revisit record, what is left out.
+//! Tests what the filter does with archives: what is kept, what becomes a revisit record, what is left out.
 
 use std::io::Read;
 
@@ -25,7 +25,7 @@ fn capture<'a>(url: &'a str, body: &'a str) -> Capture<'a> {
     Capture { url, body: body.as_bytes(), coding: None }
 }
 
-/// The identity of the record number `n`.
+/// The id of a record: of number `n`, and of the kind `what`.
 fn id(n: usize, what: u8) -> RecordId {
     let mut bytes = [what; 16];
     bytes[..8].copy_from_slice(&(n as u64).to_be_bytes());
@@ -58,7 +58,7 @@ fn archive(captures: &[Capture<'_>]) -> Vec<u8> {
     out
 }
 
-/// What the filter makes of an archive.
+/// The result of filtering an archive.
 struct Filtered {
     tally: Tally,
     records: Vec<Record>,
@@ -130,7 +130,7 @@ fn a_state_remembers_across_runs() {
     let copy = filter(&archive(&[capture("http://b.test/", &body)]), OnNear::Keep, &disk);
     assert_eq!((copy.words("verdict"), copy.words("action")), (vec!["exact"], vec!["revisit"]));
     assert_eq!(copy.words("duplicate_record"), [id(0, 2).to_string()]);
-    // The control: without the state it is new.
+    // Without the state the page is new.
     assert_eq!(filter(&one, OnNear::Keep, &Double::default()).words("action"), ["kept"]);
 }
 

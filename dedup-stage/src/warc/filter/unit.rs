@@ -1,4 +1,4 @@
-//! What is read from files, and what is made of it on worker threads.
+//! The units of input, and how worker threads prepare them.
 
 use std::io;
 
@@ -10,17 +10,17 @@ use crate::warc::digest::sha256;
 use crate::warc::http;
 use crate::warc::read::{self, Piece, Reader, Record};
 
-/// A body larger than this once decoded is not judged.
+/// The most bytes of a decoded body. A page with a longer one is not judged.
 const BODY: usize = 64 << 20;
 
-/// Something read from a file.
+/// A unit of input: a part of a file.
 #[derive(Debug)]
 pub enum Unit {
-    /// A file begins.
+    /// The beginning of a file, with its name.
     File(String),
-    /// A piece of it.
+    /// A piece of the file.
     Piece(Piece),
-    /// It cannot be read on.
+    /// The reason why the file cannot be read on.
     Broken(read::Error),
 }
 
@@ -34,7 +34,7 @@ impl Weigh for Unit {
     }
 }
 
-/// The pieces of one file, with its name first and what broke it last.
+/// The units of one file. The first has its name. If the file is broken, the last has the error.
 pub fn units(name: String, input: impl io::BufRead) -> impl Iterator<Item = Unit> {
     let mut reader = Some(Reader::new(input, Reader::<&[u8]>::LIMIT));
     let pieces = std::iter::from_fn(move || match reader.as_mut()?.piece() {
@@ -52,13 +52,13 @@ pub fn units(name: String, input: impl io::BufRead) -> impl Iterator<Item = Unit
 pub struct Judgeable {
     pub(super) unit: Unit,
     pub(super) page: Option<Box<Prepared>>,
-    /// Length of the HTTP head in the block.
+    /// The length of the HTTP head in the block.
     pub(super) head: usize,
-    /// Digest of the stored payload.
+    /// The digest of the stored payload.
     pub(super) payload: Option<String>,
 }
 
-/// Prepares a unit; on any thread.
+/// Prepares a unit for the judge, on any thread.
 pub fn prepare(unit: Unit, preparer: &mut Preparer) -> Judgeable {
     let mut judgeable = Judgeable { unit, page: None, head: 0, payload: None };
     if let Unit::Piece(Piece::Record(record)) = &judgeable.unit

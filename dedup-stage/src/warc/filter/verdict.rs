@@ -1,10 +1,10 @@
-//! The JSON line that each page gets.
+//! The lines of the verdicts: one JSON object for each page.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// A line of the verdicts.
+/// A line of the verdicts. `PROTOCOL.md` describes the fields.
 #[derive(Serialize)]
 pub(super) struct VerdictLine<'a> {
     pub(super) url: &'a str,

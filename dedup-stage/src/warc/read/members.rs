@@ -1,4 +1,4 @@
-//! The bytes of a file with its gzip members unpacked, and the members themselves beside them.
+//! Unpacks the gzip members of a file, and keeps the bytes of the current member.
 
 use std::io::{self, BufRead, Read};
 
@@ -6,14 +6,14 @@ use flate2::bufread::GzDecoder;
 
 use super::{Error, damaged};
 
-/// A file that counts what is read of it, and keeps what is read of the current member.
+/// An input that counts the bytes that are read, and keeps those of the current member.
 struct Tee<R> {
     input: R,
     position: u64,
     kept: Option<Vec<u8>>,
 }
 
-/// Members larger than this are not kept: such a record is compressed again.
+/// The bytes of members larger than this are not kept: the filter compresses such a record again.
 const KEPT: usize = 64 << 20;
 
 impl<R: BufRead> Read for Tee<R> {
@@ -53,17 +53,17 @@ enum Source<R> {
     Broken,
 }
 
-/// See the file's head.
+/// The unpacked bytes of a file, and beside them the bytes of the current gzip member.
 pub(super) struct Members<R> {
     source: Source<R>,
-    /// Unpacked bytes; `start..end` are not consumed yet.
+    /// Unpacked bytes. Those in `start..end` are not consumed yet.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Where the current member begins, and whether anything of it was consumed.
+    /// The offset of the current member in the file, and whether nothing of it was consumed yet.
     member_at: u64,
     untouched: bool,
-    /// Where the current record begins.
+    /// The offset of the current record in the file.
     record_at: u64,
     records: u64,
 }
@@ -116,7 +116,8 @@ impl<R: BufRead> Members<R> {
             self.source = Source::Between(tee);
             return Ok(false);
         }
-        // The second magic byte may lie beyond the buffer; no WARC file begins with the first.
+        // The second byte of the gzip magic may lie beyond the buffer. The first is enough, because no plain WARC file
+        // begins with it.
         if next[0] == 0x1f {
             tee.kept = Some(Vec::new());
             self.source = Source::Gzip(Box::new(GzDecoder::new(tee)));
@@ -170,7 +171,7 @@ impl<R: BufRead> Members<R> {
         self.untouched &= n == 0;
     }
 
-    /// A record begins here; where that is in the file.
+    /// Marks the beginning of a record. Returns its offset in the file.
     pub(super) fn start_record(&mut self) -> u64 {
         self.records += 1;
         if !self.untouched {
@@ -180,7 +181,7 @@ impl<R: BufRead> Members<R> {
         self.record_at
     }
 
-    /// Where the current record begins.
+    /// The offset of the current record in the file.
     pub(super) fn record_offset(&self) -> u64 {
         self.record_at
     }
@@ -190,14 +191,15 @@ impl<R: BufRead> Members<R> {
         self.records > 0
     }
 
-    /// The bytes of the member are not wanted.
+    /// Stops keeping the bytes of the current member.
     pub(super) fn forget(&mut self) {
         if let Source::Gzip(decoder) = &mut self.source {
             decoder.get_mut().kept = None;
         }
     }
 
-    /// The block is over: consumes the empty lines behind it, and returns the member if it ends here as well.
+    /// Ends the current record: consumes the empty lines after its block. Returns the member if it ends here, too, and
+    /// has this record alone.
     pub(super) fn end_record(&mut self) -> Result<Option<Vec<u8>>, Error> {
         loop {
             let available = self.fill()?;
