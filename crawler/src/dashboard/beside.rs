@@ -24,7 +24,7 @@ pub struct Metric {
     pub name: &'static str,
     /// The description, for people.
     pub help: &'static str,
-    /// Name and value of its label.
+    /// The name and the value of its label.
     pub label: Option<(&'static str, &'static str)>,
     /// Whether the value only grows.
     pub is_counter: bool,

@@ -50,7 +50,7 @@ pub struct Dashboard {
     look_due: Millis,
 }
 
-/// Between two looks at hosts and rules, at least …
+/// The shortest time between two looks at hosts and rules …
 const LOOK_INTERVAL: Millis = 2_000;
 /// … and how many times as long as a look the time between looks is at least. So looks cost the engine 1 % of its time
 /// at most.

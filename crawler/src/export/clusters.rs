@@ -12,7 +12,7 @@ use crate::report::line::PageLine;
 #[derive(Clone, Copy, Debug)]
 struct Place {
     is_copy: bool,
-    /// Its number.
+    /// The number of the line.
     line: usize,
 }
 
