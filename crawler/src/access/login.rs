@@ -58,13 +58,13 @@ impl SiteAccess {
         self.is_away
     }
 
-    /// A copy that is to [log in](SiteAccess::log_in).
+    /// Returns a copy that will [log in](SiteAccess::log_in).
     pub fn leave(&mut self) -> Self {
         self.is_away = true;
         self.clone()
     }
 
-    /// The copy has come back. From now on its cookies and sessions are those of the crawl.
+    /// Takes over what the copy brings back. From now on, its cookies and sessions are those of the crawl.
     pub fn come_back(&mut self, logged_in: LoggedIn, session: &mut Session) -> Result<(), LoginError> {
         self.is_away = false;
         for (url, cookies) in logged_in.cookies {

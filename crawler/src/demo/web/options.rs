@@ -19,7 +19,7 @@ pub enum Names {
 pub struct Features {
     /// Copies of subtrees under a prefix such as `/archive/`, byte for byte.
     pub archives: bool,
-    /// Subtrees in another template under a prefix such as `/print/`.
+    /// Subtrees in another template, under a prefix such as `/print/`.
     pub prints: bool,
     /// Subtrees whose links carry a session.
     pub sessions: bool,

@@ -46,7 +46,7 @@ impl Voice {
         Self { topic, own, rng: Rng::new(own, &[part]) }
     }
 
-    /// A title of two to four words.
+    /// Writes a title of two to four words.
     pub(super) fn title(&mut self, out: &mut String) {
         let start = out.len();
         let pattern = self.rng.pick(&["the $a $n of $t", "$t and the $n", "$a $p of $t", "a $n in $t", "$t: $a $p"]);
