@@ -98,7 +98,7 @@ impl Clients {
         })
     }
 
-    /// The client for a request to `url`; `keep`: whether its connection may be kept.
+    /// The client for a request to `url`. `keep`: whether its connection may be kept.
     pub(super) fn client(&self, url: &Url, keep: bool) -> Client {
         let is_insecure = || url.host_str().is_some_and(|host| self.insecure.iter().any(|known| known == host));
         match keep {

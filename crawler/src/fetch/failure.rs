@@ -100,7 +100,7 @@ pub(super) fn of_body(error: &reqwest::Error) -> Truncation {
     for cause in causes(error) {
         if let Some(io) = cause.downcast_ref::<io::Error>() {
             return match io.kind() {
-                // rustls has this kind, too, for a record that is broken.
+                // rustls uses this kind, too, for a broken record.
                 _ if io.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => Truncation::Disconnect,
                 // The HTTP client decodes only chunks. The Content-Encoding is decoded here.
                 io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Truncation::Chunks,

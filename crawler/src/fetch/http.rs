@@ -32,8 +32,9 @@ const DRAINED: u64 = 16 << 10;
 
 /// Fetches over HTTP.
 ///
-/// One thing it cannot bound is the work of reading interim answers (1xx): hyper skips them without end, and in long
-/// strides. A server that floods them takes the thread it is read on until the headers' time-out.
+/// It cannot bound the work of reading interim answers (1xx): hyper skips any number of them without giving way to
+/// other tasks. A server that sends a flood of them occupies the thread that reads it until the time-out of the
+/// headers.
 pub struct HttpFetch {
     clients: Clients,
     names: Names,
