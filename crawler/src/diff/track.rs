@@ -81,7 +81,7 @@ pub(super) struct Track {
     was_away: bool,
     /// Whether some visit since the moment showed another content.
     changed: bool,
-    /// Lines of visits since the moment that showed other bytes.
+    /// The lines of visits since the moment that showed other bytes.
     pub visits: Vec<u64>,
     /// The URL of which it is a copy.
     pub twin: Option<u64>,
