@@ -1,6 +1,6 @@
 //! The purposes of `--purpose`.
 
-/// What pages are fetched for.
+/// A purpose for which pages are fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Finding pages and pointing to them.

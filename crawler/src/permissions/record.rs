@@ -1,4 +1,4 @@
-//! Permissions as the outputs show them.
+//! Permissions in the form in which the outputs have them.
 
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ impl Permissions {
             let mut stated = Map::new();
             for (source, _, preferences) in &self.statements {
                 if let Some(allowed) = preferences.get(category) {
-                    // Two lines of one file: the stricter one is shown, as it is the one that counts.
+                    // If two lines of one file differ, the stricter one is shown, because it is the one that counts.
                     let strict = stated.get(source.name()) == Some(&json!("n"));
                     stated.insert(source.name().into(), json!(if allowed && !strict { "y" } else { "n" }));
                 }

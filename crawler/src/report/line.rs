@@ -62,7 +62,7 @@ pub struct PageLine<'a> {
     pub visit: u32,
     /// HTTP status; `None` if the fetch failed.
     pub status: Option<u16>,
-    /// Links from a seed.
+    /// The number of links from a seed.
     pub depth: u32,
     /// Time of the answer, RFC 3339.
     #[serde(borrow)]
@@ -100,7 +100,7 @@ pub struct PageLine<'a> {
     pub changed: Option<Str<'a>>,
     /// Estimated resemblance to what the URL showed at its last visit, 0..1.
     pub resemblance_before: Option<f64>,
-    /// Links found.
+    /// The number of links found.
     pub links: u64,
     /// Links that did not go to the frontier because the page is a duplicate.
     pub links_dropped: u64,

@@ -167,7 +167,7 @@ proptest! {
         };
         for (number, (lines, looks)) in script.into_iter().enumerate() {
             for line in (0..lines).map(|part| line(number * 10 + usize::from(part))) {
-                // The system may get any part of a line.
+                // The system may receive any part of a line first.
                 let (one, two) = line.split_at(line.len() / 2);
                 writer.append(&[one]).unwrap();
                 if looks[0] {
