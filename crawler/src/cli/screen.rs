@@ -1,8 +1,8 @@
 //! A few lines at the bottom of the terminal. They are drawn again in place, and removed without a trace.
 //!
-//! The libraries that we know count the rows of the display by the width that the window had when they drew them. So
-//! they leave remains if the window is made narrower. Here rows are counted by the width that the window has when they
-//! are removed.
+//! Libraries for this count the rows of the display by the width that the window had when they drew them. So they leave
+//! remains if the window is made narrower. Here rows are counted by the width that the window has when they are
+//! removed.
 //!
 //! A process has one stderr, so it has one screen. The progress display draws on it. Log lines and signals push it
 //! aside.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use dedup_stage::page::tokenizer::{self, Attribute, Content, Name, Sink, Tag};
 use regex::bytes::Regex;
 
-/// What was found.
+/// The statements in the markup of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Markup {
     /// The name (in lower case) and the content of each `meta`.

@@ -6,8 +6,8 @@ use super::usage::Category;
 use super::{Permissions, Source};
 
 impl Permissions {
-    /// One JSON object, and `None` where nothing is said: for each category who says what
-    /// (`{"train-ai":{"robots.txt":"n"}}`), the reservation and policy of TDMRep, the tags and the licences.
+    /// One JSON object; `None` if there are no statements. It has for each category the statements by place
+    /// (`{"train-ai":{"robots.txt":"n"}}`), the reservation and policy of TDMRep, the tags, and the licences.
     pub fn record(&self) -> Option<Value> {
         let mut record = Map::new();
         let labels = [("train-ai", Category::TrainAi), ("search", Category::Search), ("ai-input", Category::AiInput)];

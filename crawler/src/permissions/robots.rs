@@ -11,7 +11,7 @@ use url::Url;
 
 use super::usage::Preferences;
 
-/// What robots.txt says of use to one product token.
+/// The lines of a robots.txt about use that are for one product token.
 #[derive(Clone, Debug, Default)]
 pub struct UsageRules {
     /// The rules. Those with longer patterns come first.
@@ -106,7 +106,7 @@ impl UsageRules {
         })
     }
 
-    /// Licences that are named for the whole origin.
+    /// The licences that are named for the whole origin.
     pub fn licences(&self) -> &[Url] {
         &self.licences
     }

@@ -21,15 +21,15 @@ impl std::ops::Deref for Str<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Word {
-    /// Says something new.
+    /// The page says something new.
     Unique,
-    /// Same bytes as an earlier page.
+    /// The page has the same bytes as an earlier page.
     Exact,
-    /// Says what an earlier page said.
+    /// The page says what an earlier page said.
     Near,
-    /// Says what the same URL said at its last visit.
+    /// The page says what the same URL said at its last visit.
     Unchanged,
-    /// Not compared.
+    /// The page was not compared.
     #[default]
     #[serde(other)]
     Unjudged,

@@ -9,7 +9,7 @@ use crate::outcome::Trouble;
 /// What the state of a crawl says, and its outputs do not.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Where it started.
+    /// The seeds.
     pub seeds: Vec<String>,
     /// `drop`, `demote` or `keep`.
     pub on_duplicate: Option<String>,

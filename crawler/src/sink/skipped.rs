@@ -18,7 +18,7 @@ use crate::record::PageRecord;
 pub struct SkippedJsonl;
 
 impl SkippedJsonl {
-    /// Name of the file in the crawl directory.
+    /// The name of the file in the crawl directory.
     pub const NAME: &str = "skipped.jsonl";
     /// The text between the names of rules that stopped a URL together, in the order in which they were applied.
     pub const THEN: &str = ", then ";
