@@ -35,7 +35,7 @@ pub const LISTS: Space = Space::new(41, "lists", Layout::Points);
 /// Identity of a URL that is queued → the last attempt at it, which failed.
 pub const ATTEMPTS: Space = Space::new(42, "attempts", Layout::Points);
 
-/// Host, content of a stub → the numbers of the URLs of the host that have shown it.
+/// Host, content of a stub → counts of the URLs of the host that have shown it.
 pub const STUBS: Space = Space::new(43, "stubs", Layout::Points);
 
 /// Identity of a URL that redirected → the cookies that came with the redirect, and whether the URL was requested once

@@ -18,7 +18,7 @@ pub const SEED: f32 = 1.0;
 #[derive(Clone, Debug)]
 pub struct Scoring {
     weights: Priority,
-    /// The part for so many links seen, less one.
+    /// The part for each number of links seen, from 1.
     in_links: [f32; InLinks::MOST as usize],
 }
 

@@ -20,7 +20,7 @@ pub enum Kind {
 /// The path of the directory.
 pub const DIRECTORY: &str = "/.well-known/http-message-signatures-directory";
 
-/// A member of `Signature-Agent`.
+/// A member of the dictionary `Signature-Agent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     /// The key of the member in the dictionary.
