@@ -26,7 +26,7 @@ use crate::fetch::{Fetch, FetchError, Request};
 pub struct Fetchers<F> {
     /// Brings the answers.
     pub fetch: Arc<F>,
-    /// Gives failures their time.
+    /// Gives the times of failures.
     pub clock: Clock,
     /// The budget of memory for bodies.
     pub budget: Arc<ByteBudget>,

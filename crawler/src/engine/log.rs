@@ -68,7 +68,7 @@ impl Log {
         self.write(|file| writeln!(file, "{line}"));
     }
 
-    /// Hands the lines to the operating system.
+    /// Gives the lines to the operating system.
     pub fn flush(&mut self) {
         self.write(|file| file.flush());
     }

@@ -188,7 +188,7 @@ impl Worker<'_> {
         exchange.inspect_err(|error| tracing::error!("{}: not archived: {error}", job.url)).ok()
     }
 
-    /// What a page with little text says of itself.
+    /// The own words of a page with little text about what it is.
     fn stub(&self, response: &Response, page: &Page) -> Option<Stub> {
         if response.status != 200 || !page.is_text {
             return None;
@@ -278,8 +278,8 @@ impl Worker<'_> {
         urls.into_iter().map(|url| Need { id: self.context.keys.identify(&url).0, url }).collect()
     }
 
-    /// Whether a link with this text would end the session of the crawl. The text counts only where the crawl has a session:
-    /// on the site of a login, and on the host of a page that was fetched with an account.
+    /// Whether a link with this text would end the session of the crawl. The text counts only if the crawl has a
+    /// session: on the site of a login, and on the host of a page that was fetched with an account.
     fn ends_session(&self, answered: &Answered<'_>, url: &Url, text: &str) -> bool {
         let is_own = || {
             answered.worn.is_private && url.host() == answered.job.url.host()
@@ -324,7 +324,7 @@ impl Worker<'_> {
     }
 }
 
-/// Why nothing was read of a document of a kind that has text. `None` where it was read, and for other kinds.
+/// The reason why nothing was read of a document of a kind that has text. `None` if it was read, and for other kinds.
 fn unread(answered: &Answered<'_>, kind: Kind) -> Option<String> {
     match kind {
         _ if answered.job.is_requisite() || !(200..300).contains(&answered.response.status) => None,

@@ -26,7 +26,7 @@ impl Ended {
 }
 
 impl Desk<'_> {
-    /// Begins a round of visits, or goes on with one that was interrupted. `only_visits`: nothing else is wanted.
+    /// Begins a round of visits, or continues one that was interrupted. `only_visits`: the run does nothing else.
     pub(super) fn begin_round(&mut self, only_visits: bool) -> Result<()> {
         let now = self.clock.now();
         let mut round = self.next_round(false, now);
@@ -46,7 +46,7 @@ impl Desk<'_> {
         self.poll_sitemaps()
     }
 
-    /// Begins the visits of a continuous crawl, or goes on with them.
+    /// Begins the visits of a continuous crawl, or continues them.
     pub(super) fn begin_continuous(&mut self) -> Result<()> {
         let now = self.clock.now();
         let mut round = self.next_round(true, now);
@@ -73,7 +73,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Whether copies are trusted: whoever keeps duplicates wants each of them as it is.
+    /// Whether copies are trusted. A user who keeps duplicates wants each of them as it is.
     fn trusts_copies(&self) -> bool {
         self.settings.dedup.on_duplicate != OnDuplicate::Keep
     }
@@ -97,7 +97,7 @@ impl Desk<'_> {
         amid_crawl && self.visits.as_ref().is_some_and(Visits::are_done)
     }
 
-    /// When the next visit of a continuous crawl is due, as far as no report changes that.
+    /// The time at which the next visit of a continuous crawl is due, as far as no report changes that.
     pub(super) fn visits_due(&mut self) -> Option<Millis> {
         let now = self.clock.now();
         self.continuous.as_mut().and_then(|visits| visits.due(now))
@@ -150,7 +150,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A sitemap says when a page has changed. Returns how far a change that it tells of is believed, 0..1.
+    /// Records that a sitemap says when a page has changed. Returns how far such a change is believed, 0..1.
     pub(super) fn hear_of(&mut self, url: UrlId, lastmod: Millis, at: Millis) -> Result<f32> {
         let Some(listed) = Listed::put(url, lastmod, at, &mut self.ledger.session)? else { return Ok(0.0) };
         Ok(match (&mut self.continuous, &mut self.visits) {
@@ -165,7 +165,7 @@ impl Desk<'_> {
     /// past, and not with the original.
     pub(super) fn validators(&self, job: &Job) -> Result<Option<Validators>> {
         if matches!(job.via, Via::Redirect { .. }) {
-            // It is asked again because the answer is to be another one.
+            // It is requested again because another answer is expected.
             return Ok(None);
         }
         let Some(before) = self.before(job)? else { return Ok(None) };

@@ -56,7 +56,7 @@ impl Stage {
             select! {
                 recv(reports) -> some => match some {
                     Ok(reports) => self.take(reports),
-                    // The engine has ended: nobody waits for scores any more.
+                    // The engine has ended, so nobody waits for scores any more.
                     Err(_) => return,
                 },
                 recv(said) -> said => self.hear(said.unwrap_or(Said::Ended)),
@@ -126,7 +126,7 @@ impl Stage {
     }
 }
 
-/// The question about a page, where there is one.
+/// The question about a page, if there is one.
 fn question(report: &JobReport) -> Option<&[u8]> {
     match &report.finding {
         Finding::Page(page) => Some(page.question.as_slice()).filter(|question| !question.is_empty()),

@@ -14,16 +14,17 @@ use frontier::Lot;
 use super::trials::LotResults;
 use crate::estimate::{Lost, Sample, estimate};
 
-/// The last round, and what it was drawn from.
+/// The last round, and the URLs from which it was drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct LastRound<'a> {
-    /// The results of all rounds, by the lots that fall as one: sections that have fallen alone, and else whole lots.
+    /// The results of all rounds, by the lots that fall as one: sections that have fallen alone, and otherwise whole
+    /// lots.
     pub results: &'a BTreeMap<Lot, LotResults>,
-    /// The number of the last one.
+    /// The number of the last round.
     pub number: u32,
-    /// URLs that it was drawn from.
+    /// The number of URLs from which it was drawn.
     pub population: u64,
-    /// URLs that are still held or stopped.
+    /// The number of URLs that are still held or stopped.
     pub held_back: u64,
 }
 
@@ -36,8 +37,8 @@ impl LastRound<'_> {
         let drawn: u64 = last().map(|(_, result)| result.drawn).sum();
         let all: u64 = last().map(|(_, result)| result.new).sum();
         let share = (drawn as f64 / population.max(1) as f64).min(1.0);
-        // In new pages of the sample: each stands for as many of those that are left. Those of lots that have nothing left
-        // tell of other lots only.
+        // Both are counted in new pages of the sample. Each of these represents an equal share of the pages that are
+        // left. New pages of lots without further URLs only represent other lots.
         let (mut here, mut elsewhere) = (0, 0.0);
         for (lot, result) in last().filter(|(_, result)| result.new > 0) {
             if left.contains_key(lot) {

@@ -41,7 +41,7 @@ use trials::{LotResults, Results, TrialRecord, families, put, read};
 
 /// Key in [`Space::META`].
 const STATE: &[u8] = b"rescue-3";
-/// Keys under which earlier versions wrote it.
+/// The keys under which earlier versions stored it.
 const EARLIER: [&[u8]; 2] = [b"rescue-2", b"rescue"];
 
 /// The state of the rescue.
@@ -57,7 +57,7 @@ struct RescueState {
     held_back: u64,
     /// Estimate, lower and upper end of the 95 % interval of the pages that were lost. `None` until the last round is done.
     lost: Option<[f64; 3]>,
-    /// URLs that the sample of the last round was drawn from.
+    /// The number of URLs from which the sample of the last round was drawn.
     population: u64,
 }
 
@@ -65,7 +65,7 @@ struct RescueState {
 #[derive(Debug)]
 pub(super) struct Rescue {
     state: RescueState,
-    /// What the latest round could draw from.
+    /// The lots and families from which the latest round could draw.
     crowd: Option<Crowd>,
 }
 
@@ -180,9 +180,9 @@ impl Rescue {
         let has_fallen = |lots: Lots| [lots.section, lots.lot].into_iter().any(|lot| frontier.has_fallen(lot));
         let fell = || results.sections().any(|(lots, result)| result.gained > 0 && has_fallen(lots));
         let goes_on = match self.state.lost {
-            // The budget was raised since, or the crawl has grown a lot.
+            // The budget was raised in the meantime, or the crawl has grown a lot.
             Some(_) => 2 * self.state.spent < budget,
-            // What fell in the last round has brought pages, and with them a larger budget.
+            // Lots that fell in the last round have brought pages, and with them a larger budget.
             None => self.state.spent + Self::LEAST / 4 <= budget && fell(),
         };
         if self.state.last && goes_on {

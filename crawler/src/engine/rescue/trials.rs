@@ -1,5 +1,5 @@
-//! The trials of the rescue: what each URL brought that was drawn, or followed because its lot had fallen, and the results of
-//! lots and families.
+//! The trials of the rescue: the result of each URL that was drawn, or followed because its lot had fallen, and the
+//! results of lots and families.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -172,18 +172,18 @@ impl LotResults {
     }
 }
 
-/// The trial of a URL. One that cannot be read counts as none. The next round of the rescue fails on it.
+/// The trial of a URL. A trial that cannot be read counts as none here. The next round of the rescue will fail on it.
 pub fn read(id: UrlId, session: &Session) -> Option<TrialRecord> {
     let bytes = session.get(spaces::TRIALS, &id.to_bytes()).ok().flatten();
     bytes.and_then(|bytes| decode(&bytes).ok())
 }
 
-/// Writes down what became of a URL.
+/// Stores the trial of a URL.
 pub fn put(id: UrlId, trial: TrialRecord, session: &mut Session) {
     session.put(spaces::TRIALS, id.to_bytes(), codec::encode(&trial));
 }
 
-/// A trial as it was written, also by versions that wrote less of it.
+/// Decodes a trial. Trials of earlier versions have fewer fields.
 fn decode(bytes: &[u8]) -> store::Result<TrialRecord> {
     codec::decode(bytes, "a trial").or_else(|error| {
         let trial = if let Ok((round, lot, new, led, opened, source, family)) = codec::decode(bytes, "a trial") {
