@@ -212,7 +212,7 @@ impl Site {
     }
 }
 
-/// The next request; `None` at the end of the connection.
+/// Reads the next request; `None` at the end of the connection.
 async fn read_request<S: Stream>(stream: &mut BufReader<S>) -> io::Result<Option<Asked>> {
     let (mut line, mut path, mut host) = (String::new(), None, String::new());
     loop {
@@ -236,7 +236,7 @@ async fn read_request<S: Stream>(stream: &mut BufReader<S>) -> io::Result<Option
     Ok(Some(Asked { case, host, path: path.unwrap_or_default() }))
 }
 
-/// A well-formed answer. `headers`: whole lines.
+/// Sends a well-formed answer. `headers` are complete lines.
 async fn send<S: Stream>(stream: &mut S, status: &str, headers: &str, body: &[u8]) -> io::Result<After> {
     let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n{headers}\r\n", body.len());
     stream.write_all(head.as_bytes()).await?;
@@ -245,7 +245,7 @@ async fn send<S: Stream>(stream: &mut S, status: &str, headers: &str, body: &[u8
     Ok(After::Keep)
 }
 
-/// An HTML page.
+/// Sends an HTML page.
 async fn page<S: Stream>(stream: &mut S, html: &str) -> io::Result<After> {
     send(stream, "200 OK", "content-type: text/html; charset=utf-8\r\n", html.as_bytes()).await
 }

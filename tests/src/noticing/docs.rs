@@ -16,9 +16,9 @@ pub const PARAGRAPH: usize = 68;
 /// Counts of visits, by the size of the change of the page.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The same words in the same order.
+    /// Visits to pages with the same words in the same order.
     pub equal: Called,
-    /// Less than a paragraph.
+    /// Visits to pages that changed by less than a paragraph.
     pub less: Called,
     /// A paragraph of 30 words or more.
     pub more: Called,
