@@ -91,7 +91,7 @@ pub struct LoginSession {
     login: Login,
     state: State,
     /// The number of logins since the last page that came with the session. It is bounded, so that the crawl does not
-    /// ask a site for ever that lets nobody in.
+    /// try for ever at a site that accepts no login.
     attempts: u32,
 }
 
@@ -228,8 +228,8 @@ impl Login {
         url.host() == self.url.host()
     }
 
-    /// Whether an answer of this site looks as it does for somebody who is not logged in. `redirect` is the target of a
-    /// 3xx answer.
+    /// Whether an answer of this site is that for a client that is not logged in. `redirect` is the target of a 3xx
+    /// answer.
     pub fn is_lost(&self, status: u16, redirect: Option<&Url>, body: &[u8]) -> bool {
         let to_login = redirect.is_some_and(|target| match &self.lost.redirect {
             Some(part) => target.as_str().contains(part.as_str()),

@@ -23,7 +23,7 @@ pub(super) fn how(via: Via, source: Option<PageId>, settings: &Settings, session
     })
 }
 
-/// The same, if nothing is known about the page that has the link.
+/// The same description, if nothing is known about the page that has the link.
 pub(super) fn words(via: Via) -> &'static str {
     match via {
         Via::Seed => "queued as a seed",

@@ -80,11 +80,11 @@ pub fn size() -> (usize, usize) {
     (rows.into(), columns.into())
 }
 
-/// Draws `lines` in place of what was drawn before. No line may be wider than the window.
+/// Draws `lines` in place of the lines that were drawn before. No line may be wider than the window.
 pub fn draw(lines: &[Line]) {
     let mut block = lock();
     let bytes = block.replace(lines, size().1);
-    // If stderr is gone, nobody can be told.
+    // If stderr is closed, there is no way to report it.
     let _ = io::stderr().lock().write_all(&bytes);
 }
 

@@ -20,7 +20,7 @@ pub struct SummaryFacts<'a> {
     pub about: SummaryOf<'a>,
     /// The counters.
     pub stats: &'a Stats,
-    /// Why the crawl ended, in the word of `report --json`.
+    /// The reason why the crawl ended, as in `report --json`.
     pub stop_reason: &'a str,
     /// `drop`, `demote` or `keep`, if it is known.
     pub on_duplicate: Option<&'a str>,
@@ -210,7 +210,7 @@ fn short(reason: SkipReason) -> &'static str {
     }
 }
 
-/// The rows about the last round of visits: what it has shown, and what copies have saved.
+/// The rows about the last round of visits: its results, and the visits that copies have saved.
 fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
     let Round { number, continuous, visits, changed, missing, trusted, checked, diverged, .. } = *round;
     let when = if continuous { String::new() } else { format!("in round {number}: ") };
@@ -250,7 +250,7 @@ fn stand_out(out: &mut String, notes: &[HostNote]) {
 
 /// The faults. They come last, because people look there first.
 fn went_wrong(out: &mut String, stats: &Stats) {
-    /// At most this many kinds of trouble are told.
+    /// The largest number of kinds of trouble that are printed.
     const MOST: usize = 4;
     let (troubles, worst) = outcome::faults(stats);
     if troubles.is_empty() {

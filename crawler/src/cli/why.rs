@@ -74,7 +74,7 @@ pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
 /// The data from which the text about a URL is made.
 struct Story<'a> {
     dir: &'a Path,
-    /// Whether the crawl goes on while this is told.
+    /// Whether the crawl is running now.
     is_running: bool,
     settings: &'a Settings,
     frontier: &'a Frontier,
@@ -241,7 +241,7 @@ impl Story<'_> {
         self.came(out, id, record.via, record.source, indent)
     }
 
-    /// Tells how a URL came to be queued, and where it was found. If it is a seed, this is told only once.
+    /// Writes how a URL came to be queued, and where it was found. If it is a seed, this is written only once.
     fn came(&self, out: &mut String, id: UrlId, via: Via, from: Option<PageId>, indent: &str) -> anyhow::Result<()> {
         if via != Via::Seed || !self.seeds.contains(&id) {
             put!(out, "{indent}{}\n", how(via, from, self.settings, self.session)?);

@@ -45,12 +45,12 @@ const MORE: &str = "more";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// Why a URL was fetched, held back or never seen.
+    /// The reason why a URL was fetched, held back or never seen.
     Why {
         /// The URL.
         url: String,
     },
-    /// What the directory holds, as JSON Lines.
+    /// The contents of the directory, as JSON Lines.
     Export {
         /// The value of `--what`.
         what: String,
@@ -90,7 +90,7 @@ impl Open {
     /// be opened again.
     pub async fn close(&self) {
         self.reader.send_replace(None);
-        // Nobody ever closes the semaphore.
+        // This cannot fail: the semaphore is never closed.
         let _ = self.reading.acquire_many(MOST as u32).await;
     }
 

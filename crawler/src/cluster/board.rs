@@ -1,6 +1,5 @@
 //! The board: a few records that all processes of a crawl read and change. A change names the revision that its writer
-//! has read (compare-and-set). So if two writers change a record at the same time, one of them is told that it was
-//! late.
+//! has read (compare-and-set). So if two writers change a record at the same time, the second change is refused.
 //!
 //! The board is a stream that keeps one message for each key. Every read asks the leader of the stream. So it sees
 //! every change that was acknowledged before the read.
@@ -119,7 +118,7 @@ impl Board {
             };
             match acked {
                 Ok(ack) => return Ok(ack.sequence),
-                // While the brokers choose a leader of the stream, nobody takes the message.
+                // While the brokers choose a leader of the stream, no broker accepts the message.
                 Err(error) if error.kind() == PublishErrorKind::StreamNotFound && begin.elapsed() < ANSWER => {
                     sleep(Duration::from_millis(50)).await;
                 }

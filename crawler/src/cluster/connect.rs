@@ -44,7 +44,7 @@ pub struct BrokerConnection {
     pub client: Client,
     /// The streams of the crawl.
     pub context: jetstream::Context,
-    /// Counters of what is sent and received over the connection.
+    /// The counters of the traffic over the connection.
     pub traffic: Arc<Traffic>,
     name: String,
     /// The addresses of the brokers, without user names and passwords.

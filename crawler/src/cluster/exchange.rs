@@ -65,7 +65,7 @@ pub struct Start {
     pub partitions: u32,
     /// The share of this worker.
     pub share: usize,
-    /// What computes the keys of URLs.
+    /// The code that computes the keys of URLs.
     pub keys: Keys,
     /// The deadline of the lease.
     pub deadline: Deadline,
@@ -214,7 +214,7 @@ impl Peers for PeerExchange {
     }
 
     fn tell(&mut self, progress: PeerProgress) {
-        // If the process ends, nobody listens any more.
+        // If the process is ending, the receiver is gone.
         let _ = self.progress.send(progress);
     }
 

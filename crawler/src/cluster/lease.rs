@@ -129,8 +129,8 @@ pub struct Claim<'a> {
 }
 
 impl Held {
-    /// Takes the lease on a share, if nobody else can hold it; otherwise `None`. `seen` is what this process has seen
-    /// of the lease.
+    /// Takes the lease on a share if no other process can hold it; otherwise returns `None`. `seen` is what this
+    /// process has seen of the lease.
     pub async fn take(
         board: &Board,
         share: usize,
@@ -166,7 +166,7 @@ impl Held {
         &self.record.life
     }
 
-    /// How long to wait before the next renewal.
+    /// The time to wait before the next renewal.
     pub fn pause(&self) -> Duration {
         self.length / 6
     }
@@ -182,8 +182,8 @@ impl Held {
         match self.board.put(&self.key, &next, self.revision).await {
             Ok(Some(revision)) => (self.revision, self.record) = (revision, next),
             Ok(None) | Err(_) => {
-                // The answer may have been lost. If the stored record is the one that this process wrote, nobody else
-                // has written.
+                // The answer may have been lost. If the stored record is the one that this process wrote, no other
+                // process has written.
                 let there = match self.board.get::<Lease>(&self.key).await {
                     Ok(there) => there,
                     Err(error) => {

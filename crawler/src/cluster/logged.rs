@@ -43,7 +43,7 @@ impl Logged {
         Ok(Self { disk, writer, dir: dir.to_owned(), lengths, tap, gives: false })
     }
 
-    /// The same, for the time in which hosts move and nothing is crawled.
+    /// The same store, for the time in which hosts move and nothing is crawled.
     pub fn for_moves(disk: Disk, writer: CommitWriter, dir: &Path) -> store::Result<Self> {
         Ok(Self { gives: true, ..Self::new(disk, writer, dir, None)? })
     }

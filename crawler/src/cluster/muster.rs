@@ -133,8 +133,8 @@ impl Seeker<'_> {
 }
 
 impl Muster {
-    /// Adds a worker, or updates one that comes back. After the hosts are shared, nobody is added. Returns whether that
-    /// changed anything.
+    /// Adds a worker, or updates one that comes back. After the hosts are shared, no worker is added. Returns whether
+    /// the muster has changed.
     fn add(&mut self, worker: &Worker, crawl: &Crawl) -> bool {
         if let Some(known) = self.shares.iter_mut().find(|known| known.worker.id == worker.id) {
             let moved = known.worker != *worker;

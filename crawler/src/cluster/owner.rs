@@ -42,7 +42,7 @@ impl Owners {
         let begin = Instant::now();
         let muster = loop {
             let muster = board.get::<Muster>(keys::MUSTER).await?.map(|message| message.record).unwrap_or_default();
-            // Nobody can answer for hosts that are on their way.
+            // While hosts move, no worker can answer for them.
             if muster.moves.is_empty() || begin.elapsed() >= MOVES {
                 break muster;
             }

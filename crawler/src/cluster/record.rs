@@ -91,11 +91,11 @@ pub struct Lease {
 /// The order of the operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Control {
-    /// What all workers should do.
+    /// The state that the operator wants: crawl, pause or stop.
     pub wish: Wish,
 }
 
-/// What all workers should do.
+/// The state that the operator wants for all workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Wish {

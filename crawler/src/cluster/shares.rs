@@ -1,4 +1,5 @@
-//! Which share has which partitions, and how the shares are kept equally large when workers join and leave.
+//! The assignment of partitions to shares, and the moves that keep the shares equally large when workers join and
+//! leave.
 //!
 //! The record is [`Muster`]. It is changed by compare-and-set. The moves that are due follow from it: every worker that
 //! reads the record computes the same moves ([`Muster::due`]), so nobody has to plan them. A worker that has too many

@@ -72,7 +72,7 @@ pub struct OfWorker {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum Held {
-    /// Nobody has held it yet.
+    /// No worker has held it yet.
     Never,
     /// A worker holds it.
     Yes {

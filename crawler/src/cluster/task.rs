@@ -21,7 +21,7 @@ pub struct WorkerTask {
     pub dir: PathBuf,
     /// The address of its live page; empty: no live page.
     pub dashboard: String,
-    /// Where it keeps snapshots of its share; `None`: it makes none.
+    /// The place of the snapshots of its share; `None` if it makes no snapshots.
     pub snapshots: Option<Snapshots>,
     /// The code that answers questions about its directory.
     pub answers: Arc<dyn Answers>,

@@ -185,7 +185,7 @@ struct BoardView {
     seeds: bool,
     /// Whether hosts must be given away or taken.
     shares: bool,
-    /// What follows if all workers are quiet; `None` if they are not.
+    /// The next step if all workers are quiet; `None` if they are not.
     quiet: Option<All>,
 }
 

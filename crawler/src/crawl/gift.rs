@@ -74,7 +74,7 @@ impl CrawlDir {
         Ok(self.session.commit()?)
     }
 
-    /// Ends a gift that nobody takes: it stays here.
+    /// Ends a gift that no other directory takes: its hosts stay here.
     pub fn keep_gift(&mut self) -> Result<(), CutError> {
         self.session.delete(Space::META, GIFT);
         Ok(self.session.commit()?)

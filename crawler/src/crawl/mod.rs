@@ -234,7 +234,7 @@ impl CrawlDir {
         layers.finish().map_err(|error| damaged(error.to_string()))
     }
 
-    /// What computes the keys of URLs, with the rules of the last run and the secret of the crawl.
+    /// The code that computes the keys of URLs, with the rules of the last run and the secret of the crawl.
     pub fn keys(&mut self) -> Result<Keys, OpenError> {
         let canonicalizer = Canonicalizer::new(&self.last_settings()?.urls);
         Ok(Keys { canonicalizer, hasher: KeyHasher::new(self.secret()?) })

@@ -1,5 +1,5 @@
-//! What a process reports about something beside its crawl, and to whom. A worker of a crawl on many machines reports
-//! its lease and its traffic with the brokers in this way.
+//! Health and metrics of something beside the crawl of a process, and the host names under which they may be requested.
+//! A worker of a crawl on many machines reports its lease and its traffic with the brokers in this way.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Something beside the crawl that can be well or not, and has metrics.
 pub trait Beside: Send + Sync {
-    /// Why the process is not well; `None` if it is.
+    /// The reason why the process is not well; `None` if it is.
     fn trouble(&self) -> Option<&'static str>;
 
     /// The time for which the engine may show no sign of life while it waits for others.
@@ -32,7 +32,7 @@ pub struct Metric {
     pub value: f64,
 }
 
-/// What the live page reports beside the crawl, and to whom.
+/// The source of reports beside the crawl, and the host names under which the live page gives them.
 #[derive(Clone, Default)]
 pub struct Reach {
     /// The names under which `/metrics` and `/healthz` may be requested, besides addresses and `localhost`.

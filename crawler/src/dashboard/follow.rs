@@ -17,7 +17,7 @@ pub async fn follow(shared: Arc<Shared>) {
             Ok(false) if shared.is_finished() => return,
             Ok(false) => tokio::time::sleep(INTERVAL).await,
             Err(error) => {
-                // The page goes on with the lines that it has read.
+                // The page keeps the counts of the lines that it has read.
                 tracing::warn!("the live page cannot read the outputs: {error}");
                 return;
             }

@@ -212,7 +212,7 @@ pub fn open_metrics(now: Now, learned: Learned, beside: Option<&dyn Beside>) -> 
     Ok(text)
 }
 
-/// The same metrics in the older text format. In this format, a counter is announced with its suffix.
+/// Converts metrics to the older text format. In this format, a counter is announced with its suffix.
 pub fn classic(open_metrics: &str) -> String {
     let mut out = String::with_capacity(open_metrics.len() + 256);
     let mut help = None;

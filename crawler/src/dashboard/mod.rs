@@ -64,7 +64,7 @@ impl Dashboard {
         Self::start_with(address, dir, control, Reach::default())
     }
 
-    /// The same, with reports beside the crawl.
+    /// Like [`start`](Self::start), but the live page also gives the reports of `reach` beside the crawl.
     pub fn start_with(address: SocketAddr, dir: &Path, control: Sender<Control>, reach: Reach) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;

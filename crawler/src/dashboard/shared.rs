@@ -71,7 +71,7 @@ pub struct Shared {
     pub token: String,
     /// The channel of orders to the engine.
     pub control: Sender<Control>,
-    /// What is reported beside the crawl, and to whom.
+    /// The source of reports beside the crawl, and the host names under which the page gives them.
     pub reach: Reach,
     /// The data that was read from the outputs.
     pub read: Mutex<Read>,
@@ -160,7 +160,7 @@ impl Shared {
         lock(&self.hosts).clone()
     }
 
-    /// What the frontier had learned at the last look.
+    /// The rules and hosts that the frontier had learned at the last copy.
     pub fn learned(&self) -> Learned {
         lock(&self.learned).clone()
     }

@@ -35,7 +35,7 @@ pub async fn draw(shared: Arc<Shared>) {
                 all.extend(fragments::draw(&shared, &HEAVY));
                 heavy_due = start + (INTERVAL * HEAVY_TURNS).max(start.elapsed() * HEAVY_SHARE);
             }
-            // If there are no viewers, there is nobody to tell.
+            // This fails only if there are no viewers.
             let _ = shared.drawn.send(Drawn { parts: Arc::new(all.clone()), last: finished });
         }
         if finished {
@@ -46,7 +46,7 @@ pub async fn draw(shared: Arc<Shared>) {
     }
 }
 
-/// What was sent to one viewer, and what is about to be sent.
+/// The parts that were sent to one viewer, and those that must be sent.
 struct Sent {
     drawn: watch::Receiver<Drawn>,
     /// Each part as it was sent last.

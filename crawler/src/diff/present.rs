@@ -17,7 +17,7 @@ use crate::record::PageRecord;
 pub struct Present<'a> {
     /// The crawl directory.
     pub dir: &'a Path,
-    /// What computes the keys of URLs.
+    /// The code that computes the keys of URLs.
     pub keys: &'a Keys,
     /// The state.
     pub session: &'a Session,

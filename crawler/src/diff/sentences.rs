@@ -13,7 +13,7 @@ pub struct Sentences {
     pub removed: Vec<String>,
     /// The sentences that are only in the later text.
     pub added: Vec<String>,
-    /// The same sentences, grouped by place: what was in one place before, and what is there now. Places at which only
+    /// The same sentences, grouped by place, with the old and the new sentences of each place. Places at which only
     /// numbers differ are left out.
     #[serde(skip)]
     pub places: Vec<TextDifference>,

@@ -296,7 +296,8 @@ impl Desk<'_> {
         let states = self.frontier.counts().states;
         let rescues = match self.settings.dedup.on_duplicate {
             OnDuplicate::Drop => true,
-            // What rewrites stopped was released. What is left is in traps, which have no end, or a corpus knows it.
+            // URLs that rewrites had stopped have been released. The remaining ones are in traps, which have no end, or
+            // have a page that a corpus knows.
             OnDuplicate::Demote => states.held() + states.stopped() > 0,
             OnDuplicate::Keep => false,
         };

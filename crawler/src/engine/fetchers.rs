@@ -107,7 +107,7 @@ async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, orde
     };
     let next = sequence.get();
     sequence.set(next + 1);
-    // This fails only if the engine has failed. Then nobody needs the answer.
+    // This fails only if the engine has failed. Then the answer is not needed.
     let _ = shared.fetched.send(Fetched {
         sequence: next,
         job,

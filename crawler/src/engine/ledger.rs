@@ -29,7 +29,7 @@ const PROMISE_INTERVAL: Millis = 50;
 const OUTPUTS: &[u8] = b"outputs";
 const ORDER: &[u8] = b"order";
 const STOP_REASON: &[u8] = b"stop-reason";
-/// When the present period of the outputs began.
+/// The time at which the present period of the outputs began.
 const PERIOD: &[u8] = b"period";
 
 /// State, outputs and counters.
@@ -47,7 +47,7 @@ pub(super) struct Ledger {
     started: Millis,
     elapsed_before: u64,
     last_commit: Millis,
-    /// When the next commit is due.
+    /// The time at which the next commit is due.
     commit_at: Millis,
     pages_since_commit: u32,
     /// If outputs begin new files at intervals: the length of an interval.

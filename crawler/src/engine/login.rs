@@ -21,7 +21,7 @@ pub(super) fn with<F: Fetch>(fetch: &Arc<F>, settings: &Settings, clock: &Clock)
         let (done, logged_in) = bounded(1);
         let (fetch, settings, clock) = (Arc::clone(&fetch), Arc::clone(&settings), clock.clone());
         std::thread::Builder::new().name("login".into()).spawn(move || {
-            // If the crawl was stopped meanwhile, nobody listens any more.
+            // If the crawl was stopped meanwhile, the receiver is gone.
             let _ = done.send(runtime.block_on(access.log_in(&*fetch, &settings, &clock)));
         })?;
         Ok(logged_in)

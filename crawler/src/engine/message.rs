@@ -32,7 +32,7 @@ pub struct Order {
     pub validators: Option<Validators>,
     /// The header fields of this request alone.
     pub worn: Worn,
-    /// What its origin says about the use of pages.
+    /// The statements of its origin about the use of pages.
     pub said: Option<Arc<Said>>,
 }
 
@@ -43,11 +43,11 @@ pub struct Fetched {
     pub sequence: u64,
     /// The job.
     pub job: Job,
-    /// When the answer was complete, or known not to come.
+    /// The time at which the answer was complete, or had failed.
     pub ended_at: Millis,
     /// The header fields of this request alone.
     pub worn: Worn,
-    /// What its origin says about the use of pages.
+    /// The statements of its origin about the use of pages.
     pub said: Option<Arc<Said>>,
     /// The answer.
     pub answer: Result<Answer, FetchError>,
@@ -83,7 +83,7 @@ pub struct JobReport {
     pub sequence: u64,
     /// The job.
     pub job: Job,
-    /// When the answer was complete, or known not to come.
+    /// The time at which the answer was complete, or had failed.
     pub ended_at: Millis,
     /// The answer in numbers, if there is one.
     pub answered: Option<AnswerFigures>,
@@ -174,11 +174,11 @@ impl Finding {
 /// A page that a sitemap names.
 #[derive(Debug)]
 pub struct Named {
-    /// Where it is.
+    /// Its URL.
     pub url: Url,
     /// Its identity.
     pub id: UrlId,
-    /// Why it will not be fetched.
+    /// The reason why it will not be fetched.
     pub refusal: Option<SkipReason>,
     /// Hints of the sitemap about it.
     pub hints: Hints,
@@ -199,7 +199,7 @@ pub struct PageFinding {
     pub bytes: u64,
     /// Bytes received.
     pub wire_bytes: u64,
-    /// Why the body is not whole, if it is not.
+    /// The reason why the body is not whole, if it is not.
     pub cut: Option<&'static str>,
     /// Whether the body may be whole the next time: the connection broke, or the bytes were broken.
     pub is_broken: bool,
@@ -213,7 +213,7 @@ pub struct PageFinding {
     pub not_kept: bool,
     /// The accepted fingerprints near that of the page, if a page worker has searched for them.
     pub ahead: Option<Ahead>,
-    /// Its own words about what it is, if it has little text and was answered with 200.
+    /// The words in which it describes itself, if it has little text and was answered with 200.
     pub stub: Option<Stub>,
     /// Text, title, fingerprints; its links have moved to `links`.
     pub page: Page,
@@ -257,7 +257,7 @@ impl PageFinding {
 /// Something that a page needs to be shown.
 #[derive(Debug)]
 pub struct Need {
-    /// Where it is.
+    /// Its URL.
     pub url: Url,
     /// Its identity.
     pub id: UrlId,

@@ -290,7 +290,7 @@ struct Taken {
     twin: Option<PageRecord>,
     content: Option<Content>,
     shown: Option<Shown>,
-    /// What has changed since the URL's last visit.
+    /// The change since the last visit to the URL.
     changed: Option<Changed>,
     relevance: Option<f32>,
     counts: LinkCounts,

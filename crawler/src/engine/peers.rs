@@ -83,7 +83,7 @@ pub enum Event {
     AllQuiet {
         /// The round, as in [`PeerProgress::round`].
         round: u64,
-        /// What follows from that.
+        /// The next step.
         all: All,
     },
     /// The crawl cannot go on in this process, for this reason.
@@ -107,7 +107,7 @@ pub enum QuotaRequest {
     },
 }
 
-/// What follows if all processes were quiet at one time.
+/// The next step if all processes were quiet at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum All {
     /// URLs that were held back to the end may be released.

@@ -188,7 +188,7 @@ impl Worker<'_> {
         exchange.inspect_err(|error| tracing::error!("{}: not archived: {error}", job.url)).ok()
     }
 
-    /// The own words of a page with little text about what it is.
+    /// The words in which a page with little text describes itself.
     fn stub(&self, response: &Response, page: &Page) -> Option<Stub> {
         if response.status != 200 || !page.is_text {
             return None;
@@ -214,7 +214,7 @@ impl Worker<'_> {
         };
         let mut page = self.reader.read(&input);
         page.links = links.into_iter().map(link).collect();
-        // What a feed says is its list.
+        // The text of a feed is its list of entries.
         page.text = list.unwrap_or(page.text);
         page
     }

@@ -56,7 +56,7 @@ impl Stage {
             select! {
                 recv(reports) -> some => match some {
                     Ok(reports) => self.take(reports),
-                    // The engine has ended, so nobody waits for scores any more.
+                    // The engine has ended, so scores are not needed any more.
                     Err(_) => return,
                 },
                 recv(said) -> said => self.hear(said.unwrap_or(Said::Ended)),

@@ -38,7 +38,7 @@ struct Shown {
 impl Shown {
     /// This many URLs show a stub before its pages get a label.
     const MANY: u32 = 10;
-    /// A page that does not say what it is is a soft 404 if at least this many URLs show it.
+    /// A page that does not describe itself is a soft 404 if at least this many URLs show it.
     const UNLIKE_URLS: u32 = 20;
     /// These URLs must be in at least this many folders.
     const UNLIKE_FOLDERS: u32 = 8;
@@ -80,7 +80,7 @@ impl Desk<'_> {
         let Some(stub) = finding.stub else { return Ok(None) };
         let site = job.page.url.site;
         let page = &finding.page;
-        // The page has no words, but its title or a field for a password says what it is.
+        // The page has no words, but its title or a field for a password shows what it is.
         let is_bare = page.words == 0 && stub.says.is_some() && !finding.is_feed;
         let key = match judgement.verdict {
             Verdict::Exact { of } | Verdict::Near { of, .. } => {

@@ -1,4 +1,5 @@
-//! The state of an engine that crawls with other processes: what it has from them, and when it may end.
+//! The state of an engine that crawls together with other processes: the data that it has from them, and the conditions
+//! under which it may end.
 //!
 //! A process that has nothing to do is *quiet*: only links from others can give it work. When all are quiet and no
 //! links are on their way, each releases the URLs that it has held back to the end ([`Desk::drain`]). When all are
@@ -95,7 +96,7 @@ impl Together {
         due
     }
 
-    /// Records that rules have come, so that nobody need be asked for them any more.
+    /// Records that rules have come, so that no other process need be asked for them.
     pub fn rules_came(&mut self, of: &Asker) {
         for (errand, _) in &mut self.errands {
             errand.askers.retain(|asker| asker.of != of.of);

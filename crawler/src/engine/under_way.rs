@@ -51,7 +51,7 @@ impl UnderWay {
         self.change(|state| state.next = sequence);
     }
 
-    /// Records that the engine has ended: nobody waits from now on.
+    /// Records that the engine has ended. From now on, no code waits for pages.
     pub fn close(&self) {
         self.change(|state| state.is_over = true);
     }

@@ -1,4 +1,4 @@
-//! What each URL shows at its latest visit: whether its page is alive, and which pages say the same. This is read from
+//! The latest version of each URL: whether its page is alive, and which pages have the same content. This is read from
 //! the lines of `pages.jsonl`. It takes about a hundred bytes of memory for each URL.
 //!
 //! A line names its twin by URL, and a twin may change later. So each content that a URL has shown has a number. A

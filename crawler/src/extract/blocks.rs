@@ -12,7 +12,7 @@ use super::{Block, MAX_DEPTH, Span, fold};
 pub enum Skip {
     /// Elements that no reader sees.
     Hidden,
-    /// The same, and also navigation, header, footer, asides and forms.
+    /// Elements that no reader sees, and also navigation, header, footer, asides and forms.
     Chrome,
 }
 

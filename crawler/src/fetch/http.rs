@@ -46,14 +46,14 @@ pub struct HttpFetch {
     kept: Kept,
 }
 
-/// Who opens the connection to the server.
+/// The party that opens the connection to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proxied {
     /// This process.
     No,
-    /// A proxy that is told the address (`socks4`, `socks5`).
+    /// A proxy that gets the address of the server (`socks4`, `socks5`).
     WithAddress,
-    /// A proxy that is told the name, and looks up the address itself.
+    /// A proxy that gets the name of the server, and looks up the address itself.
     WithName,
 }
 
@@ -72,7 +72,7 @@ impl HttpFetch {
         Self::trusting(settings, &[])
     }
 
-    /// The same as [`new`](Self::new), but the fetcher also trusts these certificates (DER).
+    /// Like [`new`](Self::new), but the fetcher also trusts these certificates (DER).
     pub fn trusting(settings: &config::Settings, roots: &[&[u8]]) -> anyhow::Result<Self> {
         let fetch = &settings.fetch;
         let connect_to: Result<Vec<ConnectTo>, _> = fetch.connect_to.iter().map(|rule| rule.parse()).collect();

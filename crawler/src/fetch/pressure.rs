@@ -62,7 +62,7 @@ impl Pressure {
     /// The interval at which an answer is checked.
     pub(super) const LOOK: Duration = Duration::from_millis(500);
 
-    /// A pressure for a number of slots, for which nobody waits yet.
+    /// A pressure for a number of slots, without anything that waits.
     pub fn new(slots: usize) -> Self {
         Self(Arc::new(Shared { slots, ..Shared::default() }))
     }

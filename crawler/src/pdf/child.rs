@@ -49,7 +49,7 @@ fn answer(reply: &Reply) -> ExitCode {
 }
 
 fn run(most_text: usize) -> Reply {
-    // The parent gets the reason, and nobody reads a backtrace.
+    // The parent gets the reason of the panic. A backtrace on stderr would be of no use.
     std::panic::set_hook(Box::new(|_| {}));
     let mut file = Vec::new();
     if let Err(error) = std::io::stdin().lock().read_to_end(&mut file) {

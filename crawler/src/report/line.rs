@@ -95,7 +95,7 @@ pub struct PageLine<'a> {
     pub distance: Option<u32>,
     /// Estimated resemblance to the twin, 0..1.
     pub resemblance: Option<f64>,
-    /// What changed since the last visit: `no`, `bytes` or `content`.
+    /// The change since the last visit: `no`, `bytes` or `content`.
     #[serde(borrow)]
     pub changed: Option<Str<'a>>,
     /// Estimated resemblance to what the URL showed at its last visit, 0..1.

@@ -67,7 +67,7 @@ pub struct Host {
 /// Errors of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Errors {
-    /// How many.
+    /// The number of errors of this kind.
     pub count: u64,
     /// One URL, and what its line says about the error.
     pub example: (String, String),
@@ -76,7 +76,7 @@ pub struct Errors {
 /// URLs not fetched for one reason.
 #[derive(Clone, Debug)]
 pub struct Skips {
-    /// How many.
+    /// The number of these URLs.
     pub count: u64,
     /// Counts by host, for at most [`Tally::MOST_NAMES`] hosts.
     pub hosts: HashMap<String, u64>,

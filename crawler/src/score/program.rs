@@ -165,7 +165,7 @@ fn start(command: &str) -> std::io::Result<Running> {
     });
     std::thread::spawn(move || {
         if let Some(stdout) = stdout {
-            // If the program was given up, nobody listens any more.
+            // If the program was given up, the receiver is gone.
             each_line(stdout, |line| sender.send(Said::read(line)).is_ok());
         }
         let _ = sender.send(Said::Ended);

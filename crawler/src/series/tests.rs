@@ -30,7 +30,7 @@ enum Step {
     Commit,
     /// A commit that closes the newest part.
     Rotate,
-    /// The same, with a crash after this many of the three steps.
+    /// A rotation with a crash after this many of its three steps.
     RotateAndCrash(u8),
     /// A crash. The bytes that were not committed are on the disk.
     Crash,

@@ -58,7 +58,7 @@ pub struct PageOut<'a> {
     /// The numbers of links that were not seen before; that were queued at once; and that were held, stopped or tried
     /// because the page is a duplicate.
     pub links: [u32; 3],
-    /// What has changed since the last visit to this URL; `None` at the first visit.
+    /// The change since the last visit to this URL; `None` at the first visit.
     pub changed: Option<Changed>,
     /// The resemblance of the text to that of this URL at its last visit, 0..1.
     pub resemblance_before: Option<f32>,

@@ -37,7 +37,7 @@ pub struct Input<L, P> {
     pub created: u64,
 }
 
-/// The counts of what was written.
+/// The numbers of files, captures and pages in a WACZ that was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// The number of WARC files.

@@ -157,8 +157,8 @@ impl Web {
         self.pages[original as usize].host * self.spec.hosts as u32 + self.pages[copy as usize].host
     }
 
-    /// The days between two requests to a host, the same for all hosts. They are so many that the largest host allows
-    /// requests for a quarter of its pages a day, which limits the visits to large hosts.
+    /// The days between two requests to a host, the same for all hosts. The largest host then allows requests for a
+    /// quarter of its pages a day, which limits the visits to large hosts.
     pub fn delay(&self) -> f64 {
         4.0 / self.largest as f64
     }

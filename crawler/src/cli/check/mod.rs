@@ -113,7 +113,7 @@ fn check_lengths(
 struct Findings(Vec<String>);
 
 impl Findings {
-    /// At most this many faults are told.
+    /// The largest number of faults that are printed.
     const MOST: usize = 100;
 
     fn add(&mut self, finding: String) {

@@ -56,7 +56,7 @@ impl Brokers {
     }
 }
 
-/// Ports that nobody listens on now.
+/// Ports on which no program listens now.
 fn free_ports(count: usize) -> std::io::Result<Vec<u16>> {
     let listeners = (0..count).map(|_| TcpListener::bind(("127.0.0.1", 0))).collect::<Result<Vec<_>, _>>()?;
     listeners.iter().map(|listener| listener.local_addr().map(|address| address.port())).collect()

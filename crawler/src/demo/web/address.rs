@@ -5,7 +5,7 @@ use super::prose::Voice;
 use super::rng::derive;
 use super::site::{Kind, Site, Style};
 
-/// What a site can show.
+/// A page of a site, or another resource that it can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Node {
     Article(u32),

@@ -8,7 +8,7 @@ use super::address::{Address, Node};
 use super::site::Site;
 use super::{Names, Web};
 
-/// What a URL shows.
+/// The truth about what a URL shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Shown {
     /// A content, by its number.
@@ -56,7 +56,7 @@ impl Web {
         self.sites.iter().map(Site::contents).sum()
     }
 
-    /// What `url` shows; `None` if it is not part of this web.
+    /// The truth about `url`; `None` if it is not part of this web.
     pub fn shown(&self, url: &str) -> Option<Shown> {
         let rest = url.strip_prefix("http://")?;
         let rest = rest.split('#').next()?;
@@ -68,7 +68,7 @@ impl Web {
         self.shown_at(name, if path.is_empty() { "/" } else { path })
     }
 
-    /// What `target` (path and query) shows on `host` (without the port); `None` if there is no such host.
+    /// The truth about `target` (path and query) on `host` (without the port); `None` if there is no such host.
     pub fn shown_at(&self, host: &str, target: &str) -> Option<Shown> {
         let site = self.site(self.host(host)?);
         Some(site.shows(site.find(target).0))

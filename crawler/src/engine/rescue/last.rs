@@ -66,8 +66,9 @@ impl LastRound<'_> {
     }
 }
 
-/// How many new pages of a sample of this `share` tell as much of what is left as a lot with `m` new pages that was drawn and is
-/// fetched now. A single new page counts as one; of a large lot little is left, because hardly any sample misses it.
+/// The number of new pages in a sample of this `share` that say as much about the rest as a lot with `m` new pages that
+/// was drawn and is fetched now. A single new page counts as one. Of a large lot little is left, because hardly any
+/// sample misses it.
 fn weight(m: u64, share: f64) -> f64 {
     let (m, missed) = (m as f64, 1.0 - share);
     if share <= 0.0 { 0.0 } else { m * share * missed.powf(m - 1.0) / (1.0 - missed.powf(m)) }

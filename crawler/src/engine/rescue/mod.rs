@@ -356,8 +356,8 @@ fn draw_from_each(wanted: usize, round: u32, frontier: &Frontier, ledger: &Ledge
     Ok(draw.end())
 }
 
-/// How many URLs of these lots are still held or stopped. Lots without such URLs are left out. `of` tells which of the lots of
-/// a URL is meant.
+/// The number of URLs of these lots that are still held or stopped. Lots without such URLs are left out. `of` selects
+/// one of the lots of a URL.
 fn left_of(
     lots: impl Iterator<Item = Lot>,
     of: impl Fn(Lots) -> Lot,

@@ -17,7 +17,7 @@ pub use table::ODD;
 /// A small site.
 #[derive(Clone, Copy)]
 pub struct Odd {
-    /// A description of what is odd about it.
+    /// A description of its oddity.
     pub name: &'static str,
     /// The behaviour that is expected of a crawl.
     pub kind: Kind,
