@@ -1,11 +1,12 @@
-//! The last round of the rescue, as a sample: how many new pages are lost among the URLs that are still held or stopped.
+//! The last round of the rescue. It is a sample, from which the number of new pages is estimated that are lost among
+//! the URLs that are still held or stopped.
 //!
-//! A lot of which the sample has drawn a new page often falls because of it. Its other URLs are fetched then, so nothing of
-//! it is lost. But it also tells of lots like it that the sample has missed. A lot with `m` new pages is missed by a sample
-//! of the share `f` with the probability `(1 - f)^m`. So each lot that was drawn stands for the new pages of lots that were
-//! not: `m (1 - f)^m / (1 - (1 - f)^m)` of them, by the estimator of Horvitz and Thompson ("A Generalization of Sampling
-//! Without Replacement From a Finite Universe", JASA 47, 1952). How many new pages such a lot has is known when all of its
-//! URLs are fetched.
+//! A lot often falls because the sample has drawn a new page of it. Its other URLs are then fetched, so none of its
+//! pages are lost. But it also gives evidence about similar lots that the sample has missed. A sample of the share `f`
+//! misses a lot with `m` new pages with the probability `(1 - f)^m`. So each lot that was drawn stands for the new
+//! pages of lots that were not: `m (1 - f)^m / (1 - (1 - f)^m)` of them, by the estimator of Horvitz and Thompson ("A
+//! Generalization of Sampling Without Replacement From a Finite Universe", JASA 47, 1952). The number of new pages of
+//! such a lot is known when all of its URLs are fetched.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +30,8 @@ pub struct LastRound<'a> {
 }
 
 impl LastRound<'_> {
-    /// The estimate of the pages that are lost, and the lower and the upper end of its 95 % interval. `left` are the lots with
-    /// new pages that still have URLs; `fallen` tells which families have fallen.
+    /// The estimate of the pages that are lost, and the lower and the upper end of its 95 % interval. `left` has the
+    /// lots with new pages that still have URLs. `fallen` says which families have fallen.
     pub fn lost(&self, left: &BTreeMap<Lot, u64>, fallen: &dyn Fn(Lot) -> bool) -> [f64; 3] {
         let LastRound { population, .. } = *self;
         let last = || self.results.iter().filter(|(_, result)| result.round == self.number);
@@ -49,16 +50,16 @@ impl LastRound<'_> {
         }
         let of = |new: u64| estimate(Sample { left: population.saturating_sub(drawn), drawn, new: new.min(drawn) });
         let unknown = Lost { estimate: 0.0, low: 0.0, high: self.held_back as f64 };
-        // The same sample has also chosen which lots were released. So the upper end from the rest of it would be too low,
-        // and the upper end from the whole sample is used. The new pages of one lot are missed together or not at all, so
-        // lots elsewhere do not raise the lower end.
+        // The same sample has also decided which lots were released. So the upper end from the rest of the sample would
+        // be too low, and the upper end from the whole sample is used. The new pages of one lot are missed together or
+        // not at all, so lots elsewhere do not raise the lower end.
         let rest = of(here + elsewhere.round() as u64).zip(of(here));
         let lost = rest.zip(of(all)).map_or(unknown, |((rest, here), whole)| Lost {
             low: here.low,
             high: rest.high.max(whole.high),
             ..rest
         });
-        // URLs that came to be held after the sample was drawn: nothing is known about them.
+        // Nothing is known about the URLs that were held back after the sample was drawn.
         let later = self.held_back.saturating_sub(population.saturating_sub(drawn)) as f64;
         let most = self.held_back as f64;
         let point = lost.estimate.min(most);
@@ -78,8 +79,9 @@ fn weight(m: u64, share: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// A web of held lots of `size` URLs, of which `new_lots` have `m` new pages. A sample of `drawn` URLs is drawn; the lots in
-    /// which it finds a new page fall. Returns the estimate and the new pages that are lost.
+    /// A web of held lots of `size` URLs, of which `new_lots` lots have `m` new pages. A sample of `drawn` URLs is
+    /// drawn, and the lots in which it finds a new page fall. Returns the estimate and the number of new pages that are
+    /// lost.
     fn run(random: &mut fastrand::Rng, lots: u64, size: u64, new_lots: u64, m: u64, drawn: usize) -> ([f64; 3], u64) {
         let mut urls: Vec<(u64, bool)> =
             (0..lots).flat_map(|lot| (0..size).map(move |url| (lot, lot < new_lots && url < m))).collect();
@@ -105,7 +107,7 @@ mod tests {
     fn a_lot_that_fell_tells_of_those_that_were_not_drawn() {
         let mut random = fastrand::Rng::with_seed(1);
         let (mut all, mut covered_in_all) = (0, 0);
-        // Lots with one new page in one, two and seven URLs, and lots with several.
+        // There are lots with one new page among one, two or seven URLs, and lots with several new pages.
         for (lots, size, new_lots, m) in [(500, 1, 25, 1), (300, 2, 12, 1), (80, 7, 20, 1), (200, 4, 15, 3)] {
             for share in [0.1, 0.4, 0.8] {
                 let drawn = ((lots * size) as f64 * share) as usize;
@@ -121,7 +123,8 @@ mod tests {
                 let context =
                     format!("{lots} lots of {size} URLs, {m} new, share {share}: {told:.2} told, {lost:.2} lost");
                 assert!((told - lost).abs() <= 0.15 * lost + 0.5, "{context}");
-                // The coverage of such an interval swings around its level where few new pages are drawn (Brown, Cai, DasGupta).
+                // The coverage of such an interval swings around its level if few new pages are drawn (Brown, Cai,
+                // DasGupta).
                 assert!(covered >= RUNS * 88 / 100, "{context}: {covered} of {RUNS} covered");
                 (all, covered_in_all) = (all + RUNS, covered_in_all + covered);
             }
