@@ -10,9 +10,9 @@
 //!
 //! **The interval** holds the number of new pages that are left with a probability of 95 %, given the sample. The share
 //! of new pages has Jeffreys' prior, Beta(½, ½): a sample without a new page does not prove that there are none. The
-//! number among the URLs left is then binomial. Both are simulated. A sample without a new page is no evidence that there
-//! are any, so it gives the lower end 0. (L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a Binomial
-//! Proportion", Statistical Science 16, 2001.)
+//! number among the URLs left is then binomial. Both are simulated. A sample without a new page is no evidence that
+//! there are any, so it gives the lower end 0. (L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a
+//! Binomial Proportion", Statistical Science 16, 2001.)
 
 use serde::{Deserialize, Serialize};
 
@@ -144,7 +144,8 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// Draws `drawn` of `urls` URLs of which `lost` show a new page. Returns the sample, and how many new pages are left.
+    /// Draws `drawn` of `urls` URLs of which `lost` show a new page. Returns the sample, and the number of new pages
+    /// that are left.
     fn draw(random: &mut Random, urls: u64, lost: u64, drawn: u64) -> (Sample, u64) {
         let (mut left, mut bad, mut new) = (urls, lost, 0);
         for _ in 0..drawn {

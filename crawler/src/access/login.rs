@@ -1,8 +1,8 @@
 //! Logs in: makes the requests for the steps of [`crate::auth::login`].
 //!
 //! The user has named these pages, so robots.txt is not asked about them. The delay of the crawl lies between two
-//! requests. A login takes a while. So a copy of [`SiteAccess`] does it in a thread of its own ([`SiteAccess::leave`]), and
-//! [`SiteAccess::come_back`] takes over what the copy brings back. Until then, requests to the sites of the logins wait
+//! requests. A login takes a while. So a copy of [`SiteAccess`] logs in on a thread of its own ([`SiteAccess::leave`]),
+//! and [`SiteAccess::come_back`] takes over its results. Until then, requests to the sites of the logins wait
 //! ([`SiteAccess::waits`]).
 
 use std::sync::Arc;

@@ -70,8 +70,8 @@ pub(super) enum What {
 enum Format {
     /// JSON Lines
     Jsonl,
-    /// A table as text. A text that begins with =, +, - or @ gets an apostrophe in front, so that no spreadsheet takes it
-    /// for a formula
+    /// A table as text. A text that begins with =, +, - or @ gets an apostrophe in front, so that no spreadsheet takes
+    /// it for a formula
     Csv,
     /// A table with types (only if the program was built with `--features arrow`, as released programs are)
     Parquet,

@@ -19,8 +19,8 @@ pub struct Shape {
     /// Parts into which the registrable domains are cut; each worker has as many of them as any other
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     partitions: u32,
-    /// Workers that share the hosts at first; crawling begins when all have come [default: those that have come when nobody has
-    /// come for 5 s]
+    /// Workers that share the hosts at first; crawling begins when all have come [default: those that have come when
+    /// nobody has come for 5 s]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     workers: usize,
     /// Brokers that keep each message

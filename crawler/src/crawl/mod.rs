@@ -1,7 +1,7 @@
 //! A crawl and its directory: how it is opened and read. `start` makes the parts of a crawl before the engine runs.
 //!
-//! `DIR/state/` is the store and the only truth; `DIR/*.jsonl` and `DIR/warc/` are outputs, which a start cuts back to the
-//! lengths that the state vouches for.
+//! `DIR/state/` is the store and the only truth. `DIR/*.jsonl` and `DIR/warc/` are outputs. A start cuts them back to
+//! the lengths that are in the state.
 
 mod cut;
 mod gift;

@@ -33,8 +33,8 @@ pub struct Args {
     /// Pages that each crawl may fetch [default: a little more than the ideal gate needs]
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
-    /// Where to leave the report and the two crawls, in `off` and `on` [default: a temporary directory, of which only the
-    /// report is kept]
+    /// Where to leave the report and the two crawls, in `off` and `on` [default: a temporary directory, of which only
+    /// the report is kept]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Do not open the report

@@ -1,4 +1,5 @@
-//! The desk: the state of the engine, and the dispatch of reports. One report changes frontier, judge, state and outputs.
+//! The desk: the state of the engine, and the dispatch of reports. One report changes frontier, judge, state and
+//! outputs.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -149,7 +150,8 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A robots.txt may name sitemaps on hosts of another frontier. (The frontier itself queues those on its own hosts.)
+    /// A robots.txt may name sitemaps on hosts of another frontier. (The frontier itself queues those on its own
+    /// hosts.)
     fn name_sitemaps(&mut self, rules: &RobotsRules) -> Result<()> {
         if self.settings.scope.sitemaps && self.settings.politeness.robots == Robots::Obey {
             for sitemap in rules.sitemaps() {

@@ -1,7 +1,7 @@
 //! The jobs that are open: the channels to and from fetchers and page workers, and the credits that bound them.
 //!
-//! A job costs a credit, and its report gives the credit back. Every channel has a slot for every credit, so that no send
-//! can block.
+//! A job costs a credit, and its report gives the credit back. Every channel has a slot for every credit, so that no
+//! send can block.
 
 use crossbeam_channel::Receiver;
 use dedup_stage::pipeline::Reorder;

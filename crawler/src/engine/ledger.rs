@@ -143,7 +143,8 @@ impl Ledger {
         &self.dir
     }
 
-    /// Writes a page to the outputs and to the state. The record lacks its places in the outputs, which are only known now.
+    /// Writes a page to the outputs and to the state. The record lacks its positions in the outputs, which are only
+    /// known now.
     pub fn record(&mut self, page: PageId, out: &PageOut<'_>, record: PageRecord) -> Result<()> {
         let (mut offset, mut graph) = (0, record.graph);
         for (number, sink) in self.sinks.iter_mut().enumerate() {

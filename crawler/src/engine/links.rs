@@ -107,8 +107,8 @@ impl Desk<'_> {
         Ok((counts, named))
     }
 
-    /// Takes a link of a duplicate: it is held for its counterpart, as news or as known. True if it was held, stopped or
-    /// queued now. (The frontier may decide to try it at once.)
+    /// Takes a link of a duplicate: it is held for its counterpart, as news or as known. Returns true if it was held,
+    /// stopped or queued now. (The frontier may decide to try it at once.)
     fn hold<'h>(&mut self, found: &Found<'_>, note: &LinkNote, hold: impl FnOnce() -> Hold<'h>) -> Result<bool> {
         if note.refusal.is_some() {
             self.admit(found, note.refusal)?;

@@ -12,7 +12,8 @@ use super::message::{ListAnswer, PageFinding};
 use super::visits::List;
 use crate::fetch::Validators;
 
-/// A round of visits reads all sitemaps of a host that has at most this many: each is one request, and few sites have more.
+/// A round of visits reads all sitemaps of a host that has at most this many. Each costs one request, and few sites
+/// have more.
 const FEW: usize = 16;
 
 impl Desk<'_> {

@@ -1,4 +1,5 @@
-//! Logs in while the crawl goes on: each round of logins has a thread of its own, so that only the sites in question wait.
+//! Logs in while the crawl goes on. Each round of logins has a thread of its own, so that only the sites in question
+//! wait.
 
 use std::io;
 use std::sync::Arc;

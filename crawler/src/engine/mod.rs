@@ -130,8 +130,8 @@ pub struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Takes links from another directory of the same crawl. They are durable when this returns. A link that was met here
-    /// before changes nothing, so links may arrive twice.
+    /// Takes links from another directory of the same crawl. They are durable when this returns. A link that was found
+    /// here before changes nothing, so links may arrive twice.
     pub fn arrive(&mut self, links: &[Outbound]) -> Result<()> {
         for link in links {
             link.arrive(&mut self.frontier, self.clock.now(), &mut self.session)?;
@@ -235,7 +235,8 @@ impl Engine<'_> {
                 continue;
             }
             match self.desk.frontier.next(self.now(), &mut self.desk.ledger.session)? {
-                // Requisites come first on each host. This job is none, so its host has no more requisites, and it waits.
+                // Requisites come first on each host. This job is none, so its host has no more requisites, and it
+                // waits.
                 Next::Job(job) if is_full && !self.desk.is_for_requisites(&job) => self.desk.waiting.push_back(job),
                 Next::Job(job) => {
                     if let Some(order) = self.desk.order(job)? {

@@ -38,8 +38,8 @@ impl Desk<'_> {
         let broken = broken.or_else(|| finding.is_empty.then(|| Attempt::EMPTY.to_owned()));
         let outcome = Outcome::Done { status, elapsed, retry_after, target, cut: broken.is_some() };
         if self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)? {
-            // The URL is queued again, and nothing has been fetched yet: the server asked to come back later, or the answer
-            // may be better the next time.
+            // The URL is queued again, and nothing has been fetched yet: the server asked to come back later, or the
+            // answer may be better the next time.
             return self.failed_for_now(&job, broken.unwrap_or_else(|| status.to_string()), ended_at);
         }
         self.no_more_attempts(&job)?;
@@ -309,9 +309,9 @@ fn says_little(finding: &PageFinding, judgement: &Judgement) -> bool {
     judgement.verdict == Verdict::Unique && finding.page.signature.is_none()
 }
 
-/// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin. An
-/// unchanged page has the content of its last visit. Any other page with text has its own content, even if it has too
-/// little text to be judged.
+/// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin.
+/// An unchanged page has the content of its last visit. Any other page with text has its own content, even if it has
+/// too little text to be judged.
 fn content(
     job: &Job,
     finding: &PageFinding,

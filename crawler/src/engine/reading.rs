@@ -168,7 +168,8 @@ impl Worker<'_> {
             cookies: cookies::names(response.values("set-cookie")),
             target: link.id,
         };
-        // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its target.
+        // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its
+        // target.
         let note = LinkNote { refusal: self.refusal(target, job.depth), ..LinkNote::default() };
         (link, note, finding)
     }
@@ -288,8 +289,8 @@ impl Worker<'_> {
         is_logout(url) || says_logout(text) && is_own()
     }
 
-    /// The links of a page, one per identity, with their notes and relations. In a focused crawl, `hits` has the topic's
-    /// words near each link.
+    /// The links of a page, one per identity, with their notes and relations. In a focused crawl, `hits` has the words
+    /// of the topic near each link.
     fn links(
         &self,
         answered: &Answered<'_>,

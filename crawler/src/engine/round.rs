@@ -1,5 +1,5 @@
-//! The glue between the desk and the visits (`visits`): rounds begin and end here, and the desk tells them about each visit that
-//! has ended.
+//! The connection between the desk and the visits (`visits`): rounds begin and end here, and the desk reports each
+//! visit that has ended.
 
 use config::OnDuplicate;
 use dedup_stage::judge::{Changed, Judgement, Shown};
@@ -136,8 +136,8 @@ impl Desk<'_> {
         self.left_over(job, ended)
     }
 
-    /// Counts a visit that a round has queued, and that a run without visits of its own makes: `crawler crawl` after a round that
-    /// was killed, or whose budget was spent.
+    /// Counts a visit that a round has queued but that is made by a run without visits of its own: `crawler crawl`
+    /// after a round that was killed, or whose budget was spent.
     fn left_over(&mut self, job: &Job, ended: Ended) -> Result<()> {
         let is_visit = job.via == Via::Again && self.visits.is_none() && self.continuous.is_none();
         if is_visit && let Some(round) = &mut self.ledger.stats.round {
@@ -160,9 +160,9 @@ impl Desk<'_> {
         })
     }
 
-    /// The validators for a conditional request. A copy gets a conditional request only if its original still shows what
-    /// the copy was a copy of. Otherwise it gets a full request, because "not modified" compares the copy with its own
-    /// past, and not with the original.
+    /// The validators for a conditional request. A copy gets a conditional request only if its original still shows
+    /// what the copy was a copy of. Otherwise it gets a full request, because "not modified" compares the copy with its
+    /// own past, and not with the original.
     pub(super) fn validators(&self, job: &Job) -> Result<Option<Validators>> {
         if matches!(job.via, Via::Redirect { .. }) {
             // It is requested again because another answer is expected.

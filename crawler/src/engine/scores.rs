@@ -57,8 +57,8 @@ impl Scores {
         score.or(topical)
     }
 
-    /// The parts that all links of a page share. `novelty` is the share of the page that is new, 0..1; `depth` is that of
-    /// the links.
+    /// The parts that all links of a page share. `novelty` is the share of the page that is new, 0..1; `depth` is that
+    /// of the links.
     pub fn page(&self, job: &Job, novelty: f32, depth: u32, relevance: Option<f32>) -> PageScore {
         let expected = f32::from(job.merits.relevance) / 255.0;
         let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, expected));

@@ -74,7 +74,8 @@ impl Stage {
         self.waiting.extend(ask.into_iter().map(|report| Asked { id: 0, tries: 0, report }));
     }
 
-    /// Asks about the first of the waiting pages. While the program rests after failures, all pages go on without a score.
+    /// Asks about the first of the waiting pages. While the program rests after failures, all pages go on without a
+    /// score.
     fn ask(&mut self) {
         let batch = self.waiting.len().min(BATCH);
         let mut lines = Vec::new();

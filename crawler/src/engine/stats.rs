@@ -71,7 +71,8 @@ pub struct Stats {
     pub withheld: BTreeMap<String, u64>,
     /// The URLs withheld because TLS failed, by the cause, in words, if it is known.
     pub withheld_tls: BTreeMap<String, u64>,
-    /// At the end of a run: URLs that were refused because they lie beyond a limit of the crawl, by the name of its flag.
+    /// At the end of a run: the number of URLs that were refused because they lie beyond a limit of the crawl, by the
+    /// name of its flag.
     pub beyond: BTreeMap<String, u64>,
     /// At the end of a run: URLs that were not fetched although the user did not exclude them, by the word for the
     /// reason (see [`super::unread`]).
@@ -82,7 +83,8 @@ pub struct Stats {
     pub stopped: u64,
     /// URLs refused, by the word for the reason, at the last commit.
     pub refused: BTreeMap<String, u64>,
-    /// At the end of a run: URLs that are held or stopped, and whose counterpart or representative was not answered well.
+    /// At the end of a run: the number of URLs that are held or stopped, and whose counterpart or representative had no
+    /// good answer.
     pub uncovered: u64,
     /// Whether the last run fetched everything: see `complete` in OUTPUT.md.
     pub complete: bool,
@@ -94,7 +96,8 @@ pub struct Stats {
     pub next_due: Option<Millis>,
     /// The host with the most troubles.
     pub worst_host: Option<WorstHost>,
-    /// Pages that are walls or soft 404s, by label. The first pages of each, which have no label in the outputs, count too.
+    /// The number of pages that are walls or soft 404s, by label. The first pages of each, which have no label in the
+    /// outputs, count too.
     pub labels: BTreeMap<String, u64>,
     /// At the end of a run with an account (`--login`, `--cookies-file`): the walls that were shown although there was
     /// an account.

@@ -54,8 +54,8 @@ impl LocalTrouble {
 pub struct WorstHost {
     /// Its name.
     pub host: String,
-    /// Answers with an error status, URLs given up without an answer, and URLs that are still queued after a trouble; of all runs
-    /// since it is the worst host.
+    /// The number of answers with an error status, of URLs given up without an answer, and of URLs that are still
+    /// queued after a trouble, in all runs since this is the worst host.
     pub troubles: u64,
     /// Those of them that are URLs still queued. They are counted anew when a run ends.
     #[serde(default)]
@@ -123,7 +123,7 @@ impl HostTroubles {
             let mut kinds: BTreeMap<Box<str>, u64> =
                 by_kind.iter().map(|(kind, count)| (kind.as_str().into(), *count)).collect();
             if kinds.is_empty() && *queued == 0 {
-                // The state of an earlier version: it has stored the most frequent kind only. (If URLs were queued, this may be
+                // The state of an earlier version has only the most frequent kind. (If URLs were queued, this may be
                 // the kind of these.)
                 kinds.insert(kind.as_str().into(), if *most == 0 { lasting } else { lasting.min(*most) });
             }

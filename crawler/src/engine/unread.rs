@@ -31,7 +31,8 @@ impl Unread {
     }
 }
 
-/// The word for held or stopped URLs of which the rescue has tried none, although others of their family gained something.
+/// The word for held or stopped URLs of which the rescue has tried none, although others of their family gained
+/// something.
 pub(super) const UNTRIED: &str = "untried";
 
 /// The causes: the word, what is counted, and why. The first ones are kinds of URLs.

@@ -1,5 +1,5 @@
-//! The statements of origins about the use of their pages that are known before a page is fetched: in robots.txt, and for
-//! some purposes in `tdmrep.json`.
+//! The statements of origins about the use of their pages that are known before a page is fetched: in robots.txt, and
+//! for some purposes in `tdmrep.json`.
 //!
 //! Both are kept in the state, so that a later run need not ask for them. The frontier keeps the rules of robots.txt
 //! about fetching; they are not here.

@@ -1,5 +1,5 @@
-//! Page workers: threads without state that do all work that costs much CPU. They read pages, make hashes, resolve links
-//! and check their scope, and finish the bytes of the outputs. So the engine only decides and appends.
+//! Page workers: threads without state that do all work that costs much CPU. They read pages, make hashes, resolve
+//! links and check their scope, and prepare the bytes of the outputs. So the engine only decides and appends.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,5 +1,5 @@
-//! The TDM Reservation Protocol (W3C community group report): whether text and data mining is reserved, and by which policy
-//! it may be licensed.
+//! The TDM Reservation Protocol (W3C community group report): whether text and data mining is reserved, and by which
+//! policy it may be licensed.
 //!
 //! The order of priority (*processing priority* in the specification) is: file, then header, then meta element. Each
 //! outranks the one before. One that says nothing changes nothing.

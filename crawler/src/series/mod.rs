@@ -14,8 +14,8 @@
 //! 2. `parts.json` is replaced by one that knows the closed part.
 //! 3. A new `pages.jsonl` is made.
 //!
-//! After a crash between 1 and 2, the file with the next number belongs to no closed part, and `pages.jsonl` is missing:
-//! [`SeriesWriter::open`] gives it its old name. After a crash between 2 and 3, the newest part is empty.
+//! After a crash between 1 and 2, the file with the next number belongs to no closed part, and `pages.jsonl` is
+//! missing: [`SeriesWriter::open`] gives it its old name. After a crash between 2 and 3, the newest part is empty.
 
 mod follow;
 mod read;

@@ -30,7 +30,8 @@ impl TextJsonl {
     /// The name of the file of Markdown in the crawl directory.
     pub const MARKDOWN: &str = "markdown.jsonl";
 
-    /// Opens the file of plain text, cut back to the length in `lengths`. Its parts are closed when they have `most` bytes.
+    /// Opens the file of plain text, cut back to the length in `lengths`. Its parts are closed when they have `most`
+    /// bytes.
     pub fn text(dir: &Path, lengths: &Lengths, most: Option<u64>) -> io::Result<Self> {
         Self::open(dir, lengths, most, Self::TEXT, |texts| &texts.text)
     }
