@@ -12,7 +12,8 @@ pub enum Label {
     Wall,
     /// A page that says with status 200 that there is nothing here (a soft 404).
     ///
-    /// # References Bar-Yossef, Broder, Kumar, Tomkins, "Sic transit gloria telae" (WWW 2004), section 3.
+    /// # References
+    /// Bar-Yossef, Broder, Kumar, Tomkins, "Sic transit gloria telae" (WWW 2004), section 3.
     Soft404,
 }
 

@@ -39,8 +39,9 @@ impl Sentences {
 
     /// The sentences in which `after` differs from `before`.
     ///
-    /// # References Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986), as implemented in
-    /// the crate `similar`.
+    /// # References
+    /// Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986), as implemented in the crate
+    /// `similar`.
     pub fn of(before: &str, after: &str) -> Self {
         let [before, after] = [before, after].map(|text| sentences(text).take(Self::MOST).collect::<Vec<_>>());
         let deadline = Instant::now() + Self::PATIENCE;

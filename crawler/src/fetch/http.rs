@@ -67,7 +67,8 @@ struct Timeouts {
 impl HttpFetch {
     /// Makes a fetcher that trusts the certificates that the system trusts.
     ///
-    /// # Errors If a header, proxy, certificate or `connect-to` cannot be read.
+    /// # Errors
+    /// If a header, proxy, certificate or `connect-to` cannot be read.
     pub fn new(settings: &config::Settings) -> anyhow::Result<Self> {
         Self::trusting(settings, &[])
     }

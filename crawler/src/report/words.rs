@@ -38,8 +38,9 @@ impl Difference {
 
     /// Finds the words in which `here` differs from `there`.
     ///
-    /// # References Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986), as implemented in
-    /// the crate `similar`.
+    /// # References
+    /// Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986), as implemented in the crate
+    /// `similar`.
     pub fn of(here: &str, there: &str) -> Self {
         let words = |text: &'_ str| text.split_whitespace().take(Self::MOST).map(str::to_owned).collect::<Vec<_>>();
         let (here, there) = (words(here), words(there));
