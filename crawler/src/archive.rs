@@ -1,5 +1,5 @@
-//! One exchange made ready for the archive, on a worker: its WARC members are finished before anybody knows the verdict,
-//! and what a revisit record needs is kept beside them.
+//! One exchange (a request and its answer), prepared for the archive by a page worker. Its WARC members are finished
+//! before the verdict is known. The data that a revisit record needs is kept with them.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -15,35 +15,37 @@ use crate::fetch::{Response, Truncation, Validators};
 /// A request and its answer as WARC members.
 #[derive(Debug)]
 pub struct Exchange {
-    /// What was asked for.
+    /// The URL of the request.
     pub url: Url,
-    /// When its last byte came: `fetched_at` of `pages.jsonl`, and what a revisit record of a later copy refers to.
+    /// The time of the last byte. It is `fetched_at` in `pages.jsonl`, and revisit records of later copies refer to it.
     pub date: Millis,
-    /// Who answered.
+    /// The address of the server.
     pub address: Option<IpAddr>,
     /// HTTP status.
     pub status: u16,
-    /// `Content-Type`, for the index; empty where the answer has none.
+    /// The `Content-Type`, for the index; empty if the answer has none.
     pub mime: String,
-    /// Name of the record that answers, be it a response or a revisit.
+    /// The id of the record of the answer, which is a response or a revisit.
     pub id: RecordId,
-    /// Head of the answer, re-serialised: an HTTP library gives neither case nor order of the original.
+    /// The head of the answer, written again from its fields: the HTTP library keeps neither their case nor their
+    /// order.
     pub head: Vec<u8>,
-    /// Digest of the payload as received, content-encoding included.
+    /// The digest of the payload as received, with its content-encoding.
     pub payload: Digest,
-    /// For a 304.
+    /// The validators of the answer, for the record of a 304.
     pub validators: Validators,
-    /// What is said about the use of the page, as JSON.
+    /// The statements about the use of the page, as JSON.
     pub permissions: Option<String>,
     /// The finished request record.
     pub request: Vec<u8>,
-    /// The finished response record; thrown away for a revisit.
+    /// The finished response record. It is dropped if the answer becomes a revisit.
     pub response: Vec<u8>,
 }
 
 impl Exchange {
-    /// Makes the members. `fields` are the request's header fields; of those that are secrets, as of the answer's cookies, only
-    /// names are archived. `permissions` is what is said about the use of the page, as JSON. Errors where the system gives no randomness.
+    /// Makes the members. `fields` are the header fields of the request. Of secret fields, and of the answer's cookies,
+    /// only the names are archived. `permissions` are the statements about the use of the page, as JSON. It is an error
+    /// if the system gives no random numbers.
     pub fn new(
         url: &Url,
         fields: &[(String, Vec<u8>)],

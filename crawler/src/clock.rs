@@ -1,4 +1,5 @@
-//! What time it is: a clock that only goes forward, or one that tests move by hand so that a crawl with delays ends at once.
+//! The clock of a crawl. It only goes forward. Tests can use a clock that they move by hand, so that a crawl with
+//! delays ends at once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,14 +10,14 @@ use frontier::Millis;
 /// A source of time.
 #[derive(Clone, Debug)]
 pub enum Clock {
-    /// The machine's monotonic clock, which was set by the wall clock when the process first asked. Whoever sets the wall
-    /// clock later changes neither pace nor limits nor the times in outputs.
+    /// The machine's monotonic clock. The process sets it by the wall clock when it first asks for the time. If the
+    /// wall clock is set later, this changes neither delays nor limits nor the times in outputs.
     System,
-    /// Stands still until [`Clock::skip_to`] moves it.
+    /// A clock that stands still until [`Clock::skip_to`] moves it.
     Virtual(Arc<AtomicU64>),
 }
 
-/// When the process first asked for the time: by the monotonic clock, and by the wall clock.
+/// The time at which the process first asked for the time, by the monotonic clock and by the wall clock.
 static ANCHOR: OnceLock<(Instant, Millis)> = OnceLock::new();
 
 impl Clock {
@@ -36,7 +37,7 @@ impl Clock {
         }
     }
 
-    /// Moves a virtual clock forward. Returns false for the system's, which moves by itself.
+    /// Moves a virtual clock forward. Returns false for the system clock, which moves by itself.
     pub fn skip_to(&self, time: Millis) -> bool {
         match self {
             Clock::System => false,
@@ -48,12 +49,12 @@ impl Clock {
     }
 }
 
-/// What the wall clock says; 0 where it stands before 1970.
+/// The time of the wall clock; 0 if it is set to a time before 1970.
 fn wall() -> Millis {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as Millis)
 }
 
-/// A time as outputs write it: RFC 3339, UTC, with milliseconds.
+/// The form of a time in outputs: RFC 3339, UTC, with milliseconds.
 pub fn rfc3339(time: Millis) -> String {
     let time = time::OffsetDateTime::from_unix_timestamp_nanos(i128::from(time) * 1_000_000)
         .unwrap_or(time::OffsetDateTime::UNIX_EPOCH);
@@ -69,7 +70,7 @@ pub fn rfc3339(time: Millis) -> String {
     )
 }
 
-/// A time as people and outputs write it: RFC 3339, or a day alone, which begins at midnight (UTC).
+/// Parses a time: RFC 3339, or a day, which means its midnight (UTC).
 pub fn parse(text: &str) -> Option<Millis> {
     use time::format_description::well_known::Rfc3339;
     let text = text.trim();

@@ -1,8 +1,8 @@
 //! Estimates how many new pages were lost among the URLs held back, from a random sample of these URLs.
 //!
-//! **What is estimated**: how many of the URLs that are still held or stopped show a page that the judge would call
-//! unique, or a page that leads to such pages. What could only be reached *through* it is not counted, and not known. Where
-//! pages carry a date or a counter, a copy may count as unique: there the estimate is an upper bound.
+//! **What is estimated**: the number of URLs still held or stopped that show a page that the judge would call unique,
+//! or a page that leads to such pages. Pages that could only be reached *through* it are not counted, and their number
+//! is not known. If pages carry a date or a counter, a copy may count as unique. Then the estimate is an upper bound.
 //!
 //! **How.** The last round of the rescue draws single URLs, all with the same chance, from everything that is held or
 //! stopped, and fetches them. The estimate is the number of URLs that are left, times the share of new pages among the
@@ -10,9 +10,9 @@
 //!
 //! **The interval** holds the number of new pages that are left with a probability of 95 %, given the sample. The share
 //! of new pages has Jeffreys' prior, Beta(½, ½): a sample without a new page does not prove that there are none. The
-//! number among the URLs left is then binomial. Both are simulated. A sample without a new page is no evidence that there
-//! are any, so it gives the lower end 0. (L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a Binomial
-//! Proportion", Statistical Science 16, 2001.)
+//! number among the URLs left is then binomial. Both are simulated. A sample without a new page is no evidence that
+//! there are any, so it gives the lower end 0. (L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a
+//! Binomial Proportion", Statistical Science 16, 2001.)
 
 use serde::{Deserialize, Serialize};
 
@@ -21,21 +21,21 @@ use crate::report::units;
 /// An estimate with its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lost {
-    /// Unique pages among the URLs held back.
+    /// The number of unique pages among the URLs held back.
     pub estimate: f64,
-    /// Lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
 impl Lost {
-    /// Whether a page is lost, as far as a sample can tell.
+    /// Whether a page is lost, as far as a sample can show.
     pub fn any(&self) -> bool {
         self.estimate.round() >= 1.0
     }
 
-    /// `12 (3 to 40)`: the estimate and its interval, in whole pages.
+    /// The estimate and its interval in whole pages, such as `12 (3 to 40)`.
     pub fn short(&self) -> String {
         let [estimate, low, high] =
             [self.estimate, self.low, self.high].map(|pages| units::count(pages.round() as u64));
@@ -43,21 +43,21 @@ impl Lost {
     }
 }
 
-/// A random sample of the URLs held back, and what it showed.
+/// A random sample of the URLs held back, and its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// URLs that are still held back.
+    /// The number of URLs that are still held back.
     pub left: u64,
-    /// URLs that were drawn and fetched.
+    /// The number of URLs that were drawn and fetched.
     pub drawn: u64,
-    /// Drawn URLs that showed a new page.
+    /// The number of drawn URLs that showed a new page.
     pub new: u64,
 }
 
-/// Simulations behind an interval.
+/// The number of simulations for an interval.
 const DRAWS: usize = 20_000;
 
-/// The estimate with its interval. `None` where URLs are left and none was drawn: then nothing is known.
+/// The estimate with its interval. `None` if URLs are left and none was drawn: then nothing is known.
 pub fn estimate(Sample { left, drawn, new }: Sample) -> Option<Lost> {
     if left == 0 {
         return Some(Lost { estimate: 0.0, low: 0.0, high: 0.0 });
@@ -79,7 +79,7 @@ pub fn estimate(Sample { left, drawn, new }: Sample) -> Option<Lost> {
     Some(Lost { estimate, low, high: quantile(0.975).ceil().max(estimate) })
 }
 
-/// The same numbers every time.
+/// A source of random numbers. It gives the same numbers every time.
 struct Random(fastrand::Rng);
 
 impl Random {
@@ -87,17 +87,17 @@ impl Random {
         Self(fastrand::Rng::with_seed(seed))
     }
 
-    /// In 0..1, but not 0, which has no logarithm.
+    /// A number in 0..1. It is never 0, which has no logarithm.
     fn uniform(&mut self) -> f64 {
         1.0 - self.0.f64()
     }
 
-    /// Box and Muller's method.
+    /// A normal number, by Box and Muller's method.
     fn normal(&mut self) -> f64 {
         (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Marsaglia and Tsang's method (TOMS 26, 2000); shapes below one by their boost.
+    /// A gamma number, by Marsaglia and Tsang's method (TOMS 26, 2000). Shapes below one use their boost.
     fn gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
             return self.gamma(shape + 1.0) * self.uniform().powf(1.0 / shape);
@@ -118,7 +118,8 @@ impl Random {
         x / (x + y)
     }
 
-    /// By its normal limit, or where that is none (few hits are expected) by counting exponential gaps.
+    /// A binomial number, by the normal limit. If few hits are expected, this limit does not hold, and exponential gaps
+    /// are counted.
     fn binomial(&mut self, trials: f64, share: f64) -> f64 {
         let (mean, variance) = (trials * share, trials * share * (1.0 - share));
         if variance > 30.0 {
@@ -143,7 +144,8 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// Draws `drawn` of `urls` URLs of which `lost` show a new page. Returns the sample, and how many new pages are left.
+    /// Draws `drawn` of `urls` URLs of which `lost` show a new page. Returns the sample, and the number of new pages
+    /// that are left.
     fn draw(random: &mut Random, urls: u64, lost: u64, drawn: u64) -> (Sample, u64) {
         let (mut left, mut bad, mut new) = (urls, lost, 0);
         for _ in 0..drawn {

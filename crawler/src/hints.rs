@@ -1,8 +1,8 @@
-//! Hints: what pages, their header fields and sitemaps say of a URL beside that it exists.
+//! Hints: statements about a URL, from pages, their header fields and sitemaps, besides that it exists.
 //!
-//! A hint is one byte that travels with the URL through the queue ([`frontier::Merits::hint`]), is a part of its priority
-//! ([`Hints::part`]), and is named by `crawler why`. No hint decides anything alone: a canonical URL is fetched and compared
-//! like any other, and stands for a cluster only if it is in it.
+//! The hints about a URL are one byte, which is kept with the URL in the queue ([`frontier::Merits::hint`]). They are a
+//! part of its priority ([`Hints::part`]), and `crawler why` names them. No hint decides anything alone: a canonical
+//! URL is fetched and compared like any other, and represents a cluster only if it belongs to the cluster.
 
 use std::ops::Range;
 use std::time::UNIX_EPOCH;
@@ -22,30 +22,31 @@ const OLD: u8 = 4;
 const CANONICAL: u8 = 8;
 const SERIES: u8 = 16;
 const REFRESH: u8 = 32;
-/// How many translations in a row led to it: two bits.
+/// The unit of the number of translations in a row that led to the URL. The number has two bits.
 const LANGUAGES: u8 = 64;
 
-/// A change so long ago is late …
+/// The age up to which a change is recent …
 const MONTH: Millis = 30 * 86_400_000;
-/// … and old.
+/// … and the age beyond which it is old.
 const YEAR: Millis = 365 * 86_400_000;
 
 impl Hints {
-    /// Translations in a row that are followed. A page names all of its translations, so that one is enough; a site whose
-    /// translations name ever new ones ends here.
+    /// The most translations in a row that are followed. A page names all of its translations, so one step is enough. A
+    /// site whose translations name ever new ones ends here.
     pub const MOST_LANGUAGES: u8 = 3;
 
-    /// From the byte of a queue entry.
+    /// The hints in the byte of a queue entry.
     pub fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 
-    /// The byte.
+    /// The hints as a byte.
     pub fn bits(self) -> u8 {
         self.0
     }
 
-    /// A sitemap names it, and says when it changed. A change in the future is none.
+    /// The hint of a sitemap that names the URL, with the time of its last change. A change in the future does not
+    /// count.
     pub fn of_sitemap(lastmod: Option<&str>, now: Millis) -> Self {
         let age = lastmod.and_then(changed_at).and_then(|changed| now.checked_sub(changed.start));
         Self(match age {
@@ -55,7 +56,7 @@ impl Hints {
         })
     }
 
-    /// What a page says of a link. `from` are the hints about the page itself.
+    /// The hints of a link. `from` are the hints about the page that has the link.
     pub fn of_link(rels: Rels, from: Self) -> Self {
         let mut bits = 0;
         for (kind, bit) in
@@ -69,17 +70,17 @@ impl Hints {
         Self(bits)
     }
 
-    /// How many translations in a row led to it.
+    /// The number of translations in a row that led to the URL.
     pub fn languages(self) -> u8 {
         self.0 / LANGUAGES
     }
 
-    /// Whether a link of a page with these hints is one translation too many.
+    /// Whether a link from a page with these hints is one translation too many.
     pub fn ends_languages(self, rels: Rels) -> bool {
         is_translation(rels) && self.languages() >= Self::MOST_LANGUAGES
     }
 
-    /// The part of a priority: 0.5 where nothing is said.
+    /// The part of a priority. It is 0.5 without hints.
     pub fn part(self) -> f32 {
         let has = |bit: u8| self.0 & bit != 0;
         if has(CANONICAL) || has(SITEMAP) && !has(OLD) {
@@ -95,7 +96,7 @@ impl Hints {
         }
     }
 
-    /// The words for them; empty where nothing is said.
+    /// The hints in words; empty without hints.
     pub fn names(self) -> String {
         let languages = match self.languages() {
             0 => "",
@@ -120,19 +121,20 @@ impl Hints {
     }
 }
 
-/// Whether nothing but its language leads to a link: no place where people follow it.
+/// Whether a link is only a translation, and no link that people follow.
 fn is_translation(rels: Rels) -> bool {
     rels.has(Rels::LANGUAGE) && !rels.has(Rels::ANCHOR)
 }
 
-/// A time as header fields write it.
+/// Parses a time in a header field.
 pub fn http_date(text: &str) -> Option<Millis> {
     let since = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
     since.as_millis().try_into().ok()
 }
 
-/// A time as sitemaps write it: W3C date and time in XML, RFC 2822 in RSS. A date is the whole day, and so is midnight: many
-/// sitemaps write a date so. Of a time without seconds, only the date is read. A month or a year is as long as the longest.
+/// Parses a time in a sitemap: W3C date and time in XML, RFC 2822 in RSS. A date means the whole day, and so does
+/// midnight, because many sitemaps write a date in this way. If a time has no seconds, only its date is read. A month
+/// or a year counts as the longest one.
 pub fn changed_at(text: &str) -> Option<Range<Millis>> {
     let text = text.trim();
     let whole = OffsetDateTime::parse(text, &Rfc3339).or_else(|_| OffsetDateTime::parse(text, &Rfc2822)).ok();
@@ -156,8 +158,8 @@ pub fn changed_at(text: &str) -> Option<Range<Millis>> {
     Some(start..start + days * 86_400_000)
 }
 
-/// Links of `Link` header fields (RFC 8288) of the kinds of [`Rels`]: targets as written. What is not well formed is passed
-/// over.
+/// The links of `Link` header fields (RFC 8288) of the kinds of [`Rels`], with their targets as they are written. Links
+/// that are not well formed are left out.
 pub fn link_header<'a>(values: impl Iterator<Item = &'a str>) -> Vec<(&'a str, Rels)> {
     let mut found = Vec::new();
     for value in values {
@@ -181,10 +183,10 @@ pub fn link_header<'a>(values: impl Iterator<Item = &'a str>) -> Vec<(&'a str, R
     found
 }
 
-/// Links of header fields that are read.
+/// The most links of header fields that are read.
 const MOST_IN_HEADERS: usize = 256;
 
-/// Where the parameters of a link end: at a comma outside quotes.
+/// The end of the parameters of a link: a comma outside quotes.
 fn end_of_link(text: &str) -> usize {
     let mut quoted = false;
     let end = text.bytes().position(|byte| {

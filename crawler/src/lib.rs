@@ -1,9 +1,9 @@
 //! The crawler: an engine that makes every decision, fetchers that bring pages, and workers that read them.
 //!
-//! `ARCHITECTURE.md` in the folder of this crate is the map of the code. Where to read first: [`engine`] (the loop, and
-//! the changes that a page makes), [`crawl`] (the crawl directory, and how a crawl starts), [`fetch`] (one request under
-//! caps), [`sink`] and [`record`] (outputs and records of pages), [`cli`] (the commands). [`estimate`] says how many
-//! pages were lost.
+//! `ARCHITECTURE.md` in the folder of this crate is the map of the code. Good places to begin reading are [`engine`]
+//! (the loop, and the changes that a page makes), [`crawl`] (the crawl directory, and how a crawl starts), [`fetch`]
+//! (one request under caps), [`sink`] and [`record`] (outputs and records of pages), and [`cli`] (the commands).
+//! [`estimate`] says how many pages were lost.
 
 pub mod access;
 pub mod archive;

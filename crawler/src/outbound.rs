@@ -1,8 +1,8 @@
-//! Links to hosts that another directory of the same crawl has. They are not queued; they wait in the state, from where they
-//! are taken to the directory that has the host.
+//! Links to hosts that another directory of the same crawl has. They are not queued. They wait in the state until they
+//! are carried to the directory that has the host.
 //!
-//! Of several links to one URL the one that asks for most counts. What was taken leaves a mark behind, so that the same link
-//! is not taken a second time.
+//! Of several links to one URL, the one with the strongest wish counts. A link that was taken leaves a mark behind, so
+//! that it is not taken a second time.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, UrlId};
@@ -16,54 +16,55 @@ use crate::spaces::OUTBOUND;
 /// A link to a host of another directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outbound {
-    /// As written: what would be fetched.
+    /// The URL, as it would be fetched.
     pub url: String,
-    /// Links from a seed.
+    /// The number of links from a seed.
     pub depth: u32,
-    /// Static priority, 0..1.
+    /// The static priority, 0..1.
     pub priority: f32,
-    /// What that was made of ([`Merits::to_bytes`]).
+    /// The merits from which the priority was made ([`Merits::to_bytes`]).
     pub merits: [u8; 4],
-    /// The page that carried it.
+    /// The page that has the link.
     pub source: Option<PageId>,
-    /// How it was found.
+    /// The way in which the link was found.
     pub via: Via,
-    /// What it asks for.
+    /// The wish of the link.
     pub wish: Wish,
 }
 
-/// What a link asks for; the later, the more.
+/// The wish of a link: what the other directory should do with its URL. Later variants are stronger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Wish {
-    /// To be on record, though it is not to be followed.
+    /// Put the URL on record as refused.
     Refuse(SkipReason),
-    /// To be held: only a page that a known corpus has links to it.
+    /// Hold the URL: only a page that a known corpus has links to it. The value is the name of the corpus.
     HoldAsKnown(String),
-    /// To be held as news of a duplicate.
+    /// Hold the URL as news of a duplicate.
     HoldAsNews,
-    /// To be held for this counterpart.
+    /// Hold the URL for this counterpart.
     HoldFor(UrlId),
-    /// To be queued.
+    /// Queue the URL.
     Follow,
-    /// To be read as a sitemap.
+    /// Read the URL as a sitemap.
     Sitemap,
-    /// To be asked for as the robots.txt of these origins, which has moved there. It never waits in a state: who sends it
-    /// sends it again until the rules come.
+    /// Fetch the URL as the robots.txt of these origins, which has moved there. Such a wish never waits in a state: its
+    /// sender sends it again until the rules come.
     Robots(Vec<Asker>),
-    /// No link: the rules that were found for an origin ([`RobotsRules::to_bytes`]), in answer to [`Wish::Robots`].
+    /// The rules that were found for an origin ([`RobotsRules::to_bytes`]), as the answer to [`Wish::Robots`]. This is
+    /// no link.
     Rules(Asker, Vec<u8>),
 }
 
-/// What the state has of a link.
+/// The record of a link in the state.
 #[derive(Serialize, Deserialize)]
 enum Stored {
     Waits(Box<Outbound>),
-    /// It was taken; so much it asked for ([`Wish::rank`]).
+    /// It was taken. The value is the strength of its wish ([`Wish::rank`]).
     Taken(u8),
 }
 
 impl Wish {
-    /// To hold a link of a duplicate.
+    /// The wish to hold a link of a duplicate.
     pub fn hold(hold: Hold<'_>) -> Self {
         match hold {
             Hold::For(counterpart) => Wish::HoldFor(counterpart),
@@ -84,30 +85,30 @@ impl Wish {
 }
 
 impl Outbound {
-    /// A link that was found.
+    /// Makes the link for a URL that was found.
     pub fn new(found: &Found<'_>, wish: Wish) -> Self {
         let Found { url, depth, priority, merits, source, via, .. } = *found;
         Self { url: url.as_str().to_owned(), depth, priority, merits: merits.to_bytes(), source, via, wish }
     }
 
-    /// What one frontier asks of another, or answers, that is no link of a page.
+    /// Makes a message from one frontier to another that is no link of a page.
     fn errand(url: &Url, wish: Wish) -> Self {
         let (depth, priority, merits, source) = Default::default();
         Self { url: url.as_str().to_owned(), depth, priority, merits, source, via: Via::Link, wish }
     }
 
-    /// A robots.txt has moved to a host of another frontier.
+    /// Makes the message that a robots.txt has moved to a host of another frontier.
     pub fn robots(errand: Errand) -> Self {
         Self::errand(&errand.url, Wish::Robots(errand.askers))
     }
 
-    /// The rules of an origin of another frontier have been found.
+    /// Makes the message with the rules of an origin of another frontier.
     pub fn rules(asker: Asker, rules: &RobotsRules) -> Self {
         Self::errand(&asker.of.clone(), Wish::Rules(asker, rules.to_bytes()))
     }
 
-    /// Puts the link into the state, unless one that asks for as much waits there or was taken from there. True if no link to
-    /// its URL ever did.
+    /// Puts the link into the state, unless a link with a wish at least as strong waits there or was taken from there.
+    /// Returns true if there never was a link to its URL.
     pub fn put(self, id: UrlId, session: &mut Session) -> Result<bool> {
         let key = self.key(id);
         let known = match session.get(OUTBOUND, &key)? {
@@ -123,13 +124,13 @@ impl Outbound {
         Ok(known.is_none())
     }
 
-    /// Where it stands in the state, by the identity of its URL. Sitemaps have keys of their own: a page may have the same
-    /// URL.
+    /// The key of the link in the state, by the identity of its URL. Links to sitemaps have keys of their own, because
+    /// a page may have the same URL.
     pub fn key(&self, id: UrlId) -> Vec<u8> {
         [&id.to_bytes()[..], &[u8::from(self.wish == Wish::Sitemap)]].concat()
     }
 
-    /// The link asks the frontier that has its host.
+    /// Does what the link wishes, in the frontier that has its host.
     pub fn arrive(&self, frontier: &mut Frontier, now: Millis, session: &mut Session) -> Result<Admission> {
         let url = Url::parse(&self.url)
             .map_err(|error| dedup_stage::store::Error::Damaged(format!("{:?} is no URL: {error}", self.url)))?;
@@ -156,7 +157,7 @@ impl Outbound {
     }
 }
 
-/// The link that waits at this key ([`Outbound::key`]), if one does.
+/// The link that waits at this key ([`Outbound::key`]), if there is one.
 pub fn waits_at(key: &[u8], session: &Session) -> Result<Option<Outbound>> {
     match session.get(OUTBOUND, key)?.map(|bytes| codec::decode(&bytes, "a link to another directory")).transpose()? {
         Some(Stored::Waits(link)) => Ok(Some(*link)),
@@ -164,7 +165,7 @@ pub fn waits_at(key: &[u8], session: &Session) -> Result<Option<Outbound>> {
     }
 }
 
-/// The links that wait, at most so many. They wait until [`taken`] says that they are where they belong.
+/// The links that wait, at most `most` of them. They wait until [`taken`] says that they are where they belong.
 pub fn waiting(most: usize, session: &Session) -> Result<Vec<Outbound>> {
     let (mut links, mut failure) = (Vec::new(), None);
     session.scan(OUTBOUND, &[], &[], &mut |_, value| {
@@ -179,7 +180,8 @@ pub fn waiting(most: usize, session: &Session) -> Result<Vec<Outbound>> {
     failure.map_or(Ok(links), Err)
 }
 
-/// These links are durable where they belong. A link that asks for more than the one that was taken waits still.
+/// Marks links that are durable where they belong. If a link with a stronger wish than the taken one waits, it still
+/// waits after this.
 pub fn taken(links: &[Outbound], id: &dyn Fn(&Url) -> UrlId, session: &mut Session) -> Result<()> {
     for link in links {
         let Ok(url) = Url::parse(&link.url) else { continue };
@@ -226,7 +228,7 @@ mod tests {
         let wishes = [Wish::Refuse(SkipReason::Nofollow), Wish::HoldAsNews, Wish::HoldFor(one), Wish::Follow];
         for (at, wish) in wishes.iter().enumerate() {
             assert_eq!(link(1, wish.clone()).put(one, &mut session).unwrap(), at == 0);
-            // What asks for less changes nothing.
+            // A link with a weaker wish changes nothing.
             assert!(!link(1, wishes[0].clone()).put(one, &mut session).unwrap());
             assert_eq!(waiting(9, &session).unwrap(), [link(1, wish.clone())]);
         }

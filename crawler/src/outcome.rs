@@ -1,4 +1,4 @@
-//! How a crawl went, in words. Terminal, report, live page and scripts all tell it from here, so that they tell the same.
+//! The outcome of a crawl in words. Terminal, report, live page and scripts all take it from here, so they agree.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ use crate::stub::Label;
 /// Something that went wrong, or kept URLs from being fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// A word for scripts: `404`, `timeout`, `robots_503` …
+    /// A word for scripts, such as `404`, `timeout`, `robots_503`.
     pub kind: String,
-    /// URLs that had it.
+    /// The number of URLs that had it.
     pub count: u64,
-    /// For people.
+    /// The meaning, in words for users.
     pub meaning: String,
 }
 
-/// What went wrong at the last visit to each URL, the most frequent first.
+/// The troubles at the last visit to each URL, the most frequent first.
 pub fn troubles(stats: &Stats) -> Vec<Trouble> {
     let stats = &stats.standing();
     let mut found = Vec::new();
@@ -96,20 +96,20 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
     found
 }
 
-/// What went wrong, for people: without URLs that robots.txt forbids, which the crawl tells of as refused. (If there is no page at
-/// all, this may be why.) With the host where most of it went wrong.
+/// The troubles for users, with the host that had most of them. URLs that robots.txt forbids are left out, because the
+/// crawl reports them as refused. (If there is no page at all, they stay, because they may be the reason.)
 pub fn faults(stats: &Stats) -> (Vec<Trouble>, Option<WorstHost>) {
     let (mut troubles, worst) = (troubles(stats), stats.worst_host.as_ref());
     if !stats.any_page() {
         return (troubles, worst.cloned());
     }
     troubles.retain(|trouble| trouble.kind != "withheld_robots");
-    // What went wrong on the worst host is over, too.
+    // The troubles on the worst host are over, too.
     let worst = worst.filter(|_| !troubles.is_empty());
     (troubles, worst.and_then(WorstHost::without_forbidden))
 }
 
-/// What came of an attempt, in words. `kind`: a status, the word for a failure, `empty`, or `cut_…`.
+/// The result of an attempt, in words. `kind` is a status, the word for a failure, `empty`, or `cut_…`.
 pub fn attempt(kind: &str) -> String {
     if let Some(cut) = kind.strip_prefix("cut_") {
         return format!("a body that was cut: {}", cut.replace('_', " "));
@@ -120,7 +120,7 @@ pub fn attempt(kind: &str) -> String {
     if kind.parse::<u16>().is_ok() { format!("status {kind}") } else { format!("no answer: {}", failure(kind)) }
 }
 
-/// What a failure is, in words. For a failure of TLS, the most frequent of its `causes`.
+/// The cause of a failure, in words. For a failure of TLS, it is the most frequent of its `causes`.
 fn cause(kind: &str, causes: &BTreeMap<String, u64>) -> String {
     let most = causes.iter().max_by_key(|(_, count)| **count).filter(|_| kind == Failure::Tls.name());
     most.map_or_else(|| failure(kind), |(cause, _)| cause.clone())
@@ -131,7 +131,7 @@ fn failure(kind: &str) -> String {
     known.map_or_else(|| kind.to_owned(), |failure| failure.to_string())
 }
 
-/// How a crawl ended, in one or two sentences. `reason` is the word of `report --json`.
+/// The end of a crawl, in one or two sentences. `reason` is the word of `report --json`.
 pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
     let stats = &stats.standing();
     match reason {
@@ -166,7 +166,7 @@ pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
     }
 }
 
-/// The end of a crawl that had an account, and was shown walls all the same.
+/// The end of a crawl that was shown walls although it had an account.
 fn walled(stats: &Stats, lost: Option<Lost>) -> String {
     let (walls, verb) = (stats.walls_with_account, if stats.walls_with_account == 1 { "shows" } else { "show" });
     let first = format!(
@@ -197,7 +197,7 @@ fn waiting(stats: &Stats) -> String {
     if retrying > 0 {
         let (is, most) = (are(retrying), stats.retrying.iter().max_by_key(|(_, count)| **count));
         let why = most.map(|(kind, _)| attempt(kind)).unwrap_or_default();
-        // `crawler refresh` would begin a new round.
+        // `crawler refresh` would begin a new round instead.
         let next = if stats.round.as_ref().is_some_and(|round| !round.continuous) {
             "`crawler crawl` goes on with them, and `crawler refresh` begins a new round of visits"
         } else {
@@ -208,7 +208,7 @@ fn waiting(stats: &Stats) -> String {
     text
 }
 
-/// The end of a crawl that fetched all that it queued, and is not complete.
+/// The end of a crawl that fetched everything it had queued, but is not complete.
 fn done(stats: &Stats, lost: Option<Lost>) -> String {
     let mut text = "All that was queued is fetched.".to_owned();
     if stats.failed > 0 {
@@ -232,7 +232,7 @@ fn done(stats: &Stats, lost: Option<Lost>) -> String {
         let copies = if stats.uncovered == 1 { "it is a copy" } else { "they are copies" };
         text.push_str(&format!(" {} held back without proof that {copies}.", are(stats.uncovered)));
         if let Some(lost) = lost {
-            // The estimate is not about these alone.
+            // The estimate is not only about these URLs.
             let (all, lost) = (units::count(stats.held + stats.stopped), lost.short());
             text.push_str(&format!(
                 " Of all URLs that are held or stopped ({all}), an estimated {lost} are unique pages, which are lost."

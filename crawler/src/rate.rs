@@ -1,20 +1,20 @@
-//! The rate of the last seconds, from a total that is looked at now and then.
+//! The rate over the last seconds, from a total that is read now and then.
 
 use std::collections::VecDeque;
 
 use frontier::Millis;
 
-/// What "now" means in pages a second.
+/// The time that counts as "now" for pages a second.
 const RECENTLY: Millis = 5_000;
 
-/// Totals of the last seconds.
+/// The totals of the last seconds.
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
     seen: VecDeque<(Millis, u64)>,
 }
 
 impl Recent {
-    /// Takes the total at a time, and gives the rate a second since some seconds before; 0 at the first look.
+    /// Takes the total at a time. Returns the rate a second over the last seconds; 0 at the first call.
     pub fn rate(&mut self, now: Millis, total: u64) -> f64 {
         self.seen.push_back((now, total));
         while self.seen.len() > 1 && self.seen[0].0 + RECENTLY < now {

@@ -1,5 +1,5 @@
-//! What the state keeps of each visit to a URL: enough to name a twin, to answer `why`, to compare the next visit with, and to
-//! ask again conditionally.
+//! The record of each visit to a URL in the state. It has what is needed to name a twin, to answer `why`, to compare
+//! the next visit with, and to make a conditional request.
 
 use dedup_stage::corpus::CorpusMatch;
 use dedup_stage::judge::Proposal;
@@ -13,50 +13,50 @@ use serde::{Deserialize, Serialize};
 use crate::fetch::Validators;
 use crate::spaces;
 
-/// One visit in the state, under the identity of its page: the URL, and the number of the visit.
+/// The record of one visit. Its key is the identity of the page: the URL, and the number of the visit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageRecord {
     /// The verdict, without the twin.
     pub verdict: VerdictKind,
-    /// HTTP status; 0 where the fetch failed.
+    /// The HTTP status; 0 if the fetch failed.
     pub status: u16,
-    /// Links from a seed.
+    /// The number of links from a seed.
     pub depth: u32,
-    /// Where its line begins in `pages.jsonl`; [`PageRecord::ELSEWHERE`] where another directory has the line.
+    /// The place where its line begins in `pages.jsonl`; [`PageRecord::ELSEWHERE`] if another directory has the line.
     pub offset: u64,
-    /// Where the record of its links begins in `links.graph`: that of the last answer that had any. `None` where there is none
-    /// in this directory.
+    /// The place in `links.graph` where the record of its links begins. This is the record of the last answer that had
+    /// links. `None` if there is none in this directory.
     pub graph: Option<u64>,
-    /// The page that carried the link; `None` for seeds.
+    /// The page that has the link; `None` for seeds.
     pub source: Option<PageId>,
-    /// How the URL came to be queued.
+    /// The way in which the URL came to be queued.
     pub via: Via,
-    /// When the answer was complete.
+    /// The time at which the answer was complete.
     pub fetched_at: Millis,
-    /// As fetched.
+    /// The URL, as it was fetched.
     pub url: String,
-    /// For a conditional request.
+    /// The validators, for a conditional request.
     pub validators: Validators,
-    /// SHA-256 of the payload as received, where an archive is kept.
+    /// The SHA-256 of the payload as received, if there is an archive.
     pub payload: Option<[u8; 32]>,
-    /// What the page shows, as far as learned rules are concerned; `None` for pages that were not judged.
+    /// The content of the page, for learned rules; `None` for pages that were not judged.
     pub content: Option<Content>,
-    /// What the URL showed last, which the next visit is compared with.
+    /// The last content that the URL showed. The next visit is compared with it.
     pub shown: Option<Shown>,
 }
 
 /// A verdict without its twin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VerdictKind {
-    /// Says something new.
+    /// The page says something new.
     Unique,
-    /// Same bytes as an earlier page.
+    /// The page has the same bytes as an earlier page.
     Exact,
-    /// Near-duplicate of an earlier page.
+    /// The page is a near-duplicate of an earlier page.
     Near,
-    /// Not compared.
+    /// The page was not compared.
     Unjudged,
-    /// Says what the same URL said at its last visit.
+    /// The page says what the same URL said at its last visit.
     Unchanged,
 }
 
@@ -75,10 +75,11 @@ impl From<Verdict> for VerdictKind {
 }
 
 impl PageRecord {
-    /// The line of this page is in the outputs of another directory: its host came from there.
+    /// The value of `offset` if the line of this page is in the outputs of another directory, because its host came
+    /// from there.
     pub const ELSEWHERE: u64 = u64::MAX;
 
-    /// The record of a visit for `job`, of which nothing is known yet but that it was answered with `status` at this time.
+    /// The record of a visit for `job`. Only the status of the answer and its time are known yet.
     pub fn of(job: &Job, at: Millis, status: u16) -> Self {
         Self {
             verdict: VerdictKind::Unjudged,
@@ -97,18 +98,18 @@ impl PageRecord {
         }
     }
 
-    /// Whether this visit to a page, answered with 2xx or 304, showed another content than the visit before it. `None` if nothing
-    /// could be compared (a body that was cut, say). `visit`: its number.
+    /// Whether this visit, answered with 2xx or 304, showed another content than the visit before it. `None` if nothing
+    /// could be compared (because the body was cut, say). `visit` is the number of this visit.
     pub fn has_changed(&self, visit: u32) -> Option<bool> {
         match self.verdict {
             VerdictKind::Unique | VerdictKind::Exact | VerdictKind::Near => Some(true),
             VerdictKind::Unchanged => Some(false),
-            // A file in place of a page, say.
+            // For example, a file in place of a page.
             VerdictKind::Unjudged => self.shown.as_ref().is_some_and(|shown| shown.visit == visit).then_some(true),
         }
     }
 
-    /// The key of a page: host first, as all keys of the state are.
+    /// The key of a page. It begins with the host, as all keys of the state do.
     pub fn key(page: PageId) -> [u8; UrlId::BYTES + 4] {
         let mut key = [0; UrlId::BYTES + 4];
         key[..UrlId::BYTES].copy_from_slice(&page.url.to_bytes());
@@ -121,7 +122,7 @@ impl PageRecord {
         session.put(spaces::PAGES, Self::key(page), codec::encode(self));
     }
 
-    /// What has to be known of a page that another process fetched.
+    /// The record of a page that another process fetched. It has only what must be known of such a page.
     pub fn elsewhere(page: &Proposal, fetched_at: Millis) -> Self {
         let shows = page.candidate.id.url.url;
         Self {
@@ -141,7 +142,8 @@ impl PageRecord {
         }
     }
 
-    /// What another directory has to know of this page; `None` where it says nothing new: then nobody names it.
+    /// The part of this record that another directory needs; `None` if the page says nothing new, because no page names
+    /// such a page as its twin.
     pub fn seen_from_elsewhere(self) -> Option<Vec<u8>> {
         let seen = Self { offset: Self::ELSEWHERE, graph: None, shown: None, ..self };
         (seen.verdict == VerdictKind::Unique).then(|| codec::encode(&seen))
@@ -152,7 +154,7 @@ impl PageRecord {
         session.put(spaces::ELSEWHERE, Self::key(page), codec::encode(self));
     }
 
-    /// Reads the record of `page`, whoever fetched it.
+    /// The record of `page`, whether it was fetched here or by another process.
     pub fn get(page: PageId, session: &Session) -> Result<Option<Self>> {
         let bytes = match session.get(spaces::PAGES, &Self::key(page))? {
             None => session.get(spaces::ELSEWHERE, &Self::key(page))?,
@@ -161,12 +163,12 @@ impl PageRecord {
         bytes.map(|bytes| Self::decode(&bytes)).transpose()
     }
 
-    /// From its stored form.
+    /// Decodes the stored form of a record.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         codec::decode(bytes, "a page")
     }
 
-    /// The page that a key names; `None` where it is none.
+    /// The page that a key names; `None` if this is no such key.
     pub fn page_of(key: &[u8]) -> Option<PageId> {
         let visit = key.get(UrlId::BYTES..)?.try_into().ok()?;
         Some(PageId { url: UrlId::read(key)?, visit: u32::from_be_bytes(visit) })

@@ -1,5 +1,6 @@
-//! What a page with little text says of itself: that it is a wall in front of the page that was asked for, or that there is no
-//! such page. Page workers read this; the engine labels a page by it only if many URLs show the same page (`engine/stubs.rs`).
+//! Finds out whether a page with little text stands in the place of another: as a wall in front of the page, or as a
+//! message that there is no such page. Page workers read this. The engine labels a page only if many URLs show the same
+//! page (`engine/stubs.rs`).
 
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
@@ -7,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// The label of a page that stands in the place of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Label {
-    /// It asks to log in, to subscribe, or to solve a captcha.
+    /// A page that asks to log in, to subscribe, or to solve a captcha.
     Wall,
-    /// It says with status 200 that there is nothing here (a soft 404).
+    /// A page that says with status 200 that there is nothing here (a soft 404).
     ///
     /// # References
     /// Bar-Yossef, Broder, Kumar, Tomkins, "Sic transit gloria telae" (WWW 2004), section 3.
@@ -32,17 +33,17 @@ impl Label {
 /// A page with little text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stub {
-    /// What it says of itself, if anything.
+    /// The label that the page's own words suggest, if any.
     pub says: Option<Label>,
-    /// Whether it has so little text that its text can say it, and not only its title or a field for a password.
+    /// Whether the page has so little text that its text counts, and not only its title or a field for a password.
     pub is_tiny: bool,
-    /// Whether its title says it.
+    /// Whether its title has the words.
     pub in_title: bool,
 }
 
-/// Words of visible text that such a page has at most.
+/// The most words of visible text that such a page has.
 const LITTLE: u32 = 150;
-/// Words that a page has at most if its text is to say it. A longer page may well have a link to log in.
+/// The most words that a page has if its text counts. A longer page may well have a link to log in.
 const TINY: u32 = 60;
 
 const MISSING: &[&str] = &[
@@ -130,7 +131,7 @@ impl Stub {
     }
 }
 
-/// Whether any of these phrases stands in a text, as words of their own. `text` is in lower case.
+/// Whether a text contains any of these phrases as words of their own. `text` is in lower case.
 fn has(text: &str, phrases: &[&str]) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && (c as u32) < 0x2E80);
     phrases.iter().any(|phrase| {

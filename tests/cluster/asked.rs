@@ -1,4 +1,4 @@
-//! What the workers know is told by one command, while they run and after.
+//! One command of the operator tells what all workers know, both while they run and after they have ended.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

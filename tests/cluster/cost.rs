@@ -1,4 +1,5 @@
-//! What the cluster costs: CPU a page of one worker beside a crawl without a cluster, and bytes a page in each stream.
+//! The costs of a cluster: the CPU time that a page takes in a worker, compared with a crawl without a cluster, and the
+//! bytes that a page takes in each stream.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -18,12 +19,13 @@ use super::Test;
 pub const TESTS: &[Test] =
     &[("a_page_of_a_worker_takes_few_bytes_of_the_log", a_page_of_a_worker_takes_few_bytes_of_the_log)];
 
-/// Bytes a page in the stream of commits.
+/// The largest number of bytes that a page may take in the stream of commits.
 const MOST_BYTES: f64 = 400.0;
-/// Rounds of both, in turn. The least CPU counts: what else runs on the machine only adds to it.
+/// The number of times that both crawls run, in turn. The lowest CPU time counts, because other programs on the machine
+/// only add to it.
 const ROUNDS: usize = 3;
 
-/// Runs a command to its end, and tells its exit code and the CPU time that it took.
+/// Runs a command to its end. Returns its exit code and the CPU time that it took.
 fn timed(command: &Command) -> anyhow::Result<(Option<i32>, Duration)> {
     let mut shell = Command::new("bash");
     shell
@@ -31,7 +33,8 @@ fn timed(command: &Command) -> anyhow::Result<(Option<i32>, Duration)> {
         .arg(command.get_program())
         .args(command.get_args());
     let output = shell.stdin(Stdio::null()).stderr(Stdio::null()).output()?;
-    // User and system time of the shell, then of what it ran: 0m1.234s 0m0.123s
+    // The last line has the user and system time of the command; the line before it has those of the shell. Example of
+    // a line: 0m1.234s 0m0.123s
     let told = String::from_utf8_lossy(&output.stdout);
     let seconds = |time: &str| -> Option<f64> {
         let (minutes, seconds) = time.strip_suffix('s')?.split_once('m')?;
@@ -42,7 +45,8 @@ fn timed(command: &Command) -> anyhow::Result<(Option<i32>, Duration)> {
     Ok((output.status.code(), Duration::from_secs_f64(cpu.with_context(|| format!("no times: {last}"))?)))
 }
 
-/// A body that came in chunks, each behind a line with its length.
+/// Joins the chunks of a body that was sent with `Transfer-Encoding: chunked`: each chunk follows a line with its
+/// length.
 fn joined(chunked: &[u8]) -> Vec<u8> {
     let (mut body, mut left) = (Vec::new(), chunked);
     while let Some(end) = left.windows(2).position(|two| two == b"\r\n") {
@@ -54,7 +58,7 @@ fn joined(chunked: &[u8]) -> Vec<u8> {
     body
 }
 
-/// Bytes and messages of each stream, as a broker tells.
+/// The number of bytes and of messages of each stream, according to the monitor of the first broker.
 fn streams(brokers: &Brokers) -> anyhow::Result<BTreeMap<String, (u64, u64)>> {
     let monitor = brokers.monitor();
     let monitor = monitor.split(',').next().and_then(|url| url.strip_prefix("http://")).context("a monitor")?;

@@ -1,4 +1,4 @@
-//! Workers and brokers that die: nothing is missing, nothing is doubled, and no host is asked too soon.
+//! Workers and brokers die: no page is missing, none is found twice, and no host gets requests faster than it allows.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -31,10 +31,10 @@ const LIMIT: Duration = Duration::from_secs(240);
 const DELAY: Duration = Duration::from_millis(100);
 const LEASE: Duration = Duration::from_secs(3);
 const SHAPE: Shape = Shape { originals: 30, mirrors: 10, pages: 40 };
-/// Requests after which something dies.
+/// The number of requests after which a worker or broker dies.
 const HALF: usize = 600;
 
-/// A crawl under way.
+/// A running crawl.
 struct Scene {
     brokers: Brokers,
     town: Arc<Town>,
@@ -58,7 +58,7 @@ impl Scene {
         (0..workers).map(|worker| self.team.start(&self.brokers, worker, more)).collect()
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until the web has received this many requests.
     fn wait_for(&self, requests: usize) -> anyhow::Result<()> {
         let begin = Instant::now();
         while self.town.asked().len() < requests {
@@ -68,7 +68,7 @@ impl Scene {
         Ok(())
     }
 
-    /// What these directories have must be the whole crawl, and no host was asked too soon.
+    /// Checks that these directories together have the whole crawl, and that no host got a request too soon.
     fn check(&self, what: &str, dirs: &[PathBuf]) -> anyhow::Result<()> {
         let found = Found::of(dirs, &SHAPE)?;
         let asked = self.town.asked();
@@ -95,12 +95,13 @@ impl Scene {
         workers.iter().map(|worker| self.team.dir(*worker)).collect()
     }
 
-    /// Waits until one of these hosts is asked again; how long that is after `since`, a time of the town.
+    /// Waits until one of these hosts gets a request again. Returns the time from `since` (a time of the town) to that
+    /// request.
     fn taken_over(&self, hosts: &BTreeSet<usize>, since: Duration) -> anyhow::Result<Duration> {
         let begin = Instant::now();
         loop {
             let asked = self.town.asked();
-            // What was open when the worker died was asked for before.
+            // Requests that were open when the worker died arrived before this.
             let again = asked.iter().find(|asked| hosts.contains(&asked.host) && asked.arrived > since + DELAY);
             if let Some(again) = again {
                 return Ok(again.arrived - since);
@@ -110,7 +111,7 @@ impl Scene {
         }
     }
 
-    /// The hosts of which a worker has pages.
+    /// The hosts from which a worker has pages.
     fn hosts_of(&self, worker: usize) -> anyhow::Result<BTreeSet<usize>> {
         let host = |url: &str| url.strip_prefix("http://h")?.split('.').next()?.parse().ok();
         let lines = lines(&self.team.dir(worker), "pages.jsonl")?;
@@ -146,8 +147,8 @@ fn a_worker_that_is_killed_with_its_disk_is_replaced() -> anyhow::Result<()> {
     scene.check("killed", &scene.dirs(&[1, 2]))
 }
 
-/// Freezes a worker for longer than its lease, lets another take its share, and thaws it. How the frozen one ended, if it
-/// did, and the crawl.
+/// Freezes a worker for longer than its lease, lets another worker take its share, and thaws it. Returns the crawl, its
+/// workers, and the exit code of the frozen worker if that has ended.
 fn freeze(name: &str, more: &[&str]) -> anyhow::Result<(Scene, Vec<Worker>, Option<i32>)> {
     let scene = Scene::new(name, 2)?;
     let workers = scene.start(2, more)?;
@@ -178,7 +179,7 @@ fn a_worker_that_was_frozen_finds_that_it_is_shut_out() -> anyhow::Result<()> {
 fn without_the_fence_a_frozen_worker_goes_on_and_asks_nobody() -> anyhow::Result<()> {
     let (scene, _workers, ended) = freeze("unfenced", &["--without-fence"])?;
     ensure!(ended.is_none(), "the worker that was frozen ended with {ended:?}");
-    // Its deadline has passed.
+    // It sends no requests, because its deadline has passed.
     let (overlapping, early) = scene.town.impolite(DELAY);
     ensure!((overlapping, early) == (0, 0), "{overlapping} requests overlapped, {early} came early");
     Ok(())
@@ -210,7 +211,7 @@ fn a_worker_that_is_cut_off_is_replaced() -> anyhow::Result<()> {
     while begin.elapsed() < LEASE * 2 {
         std::thread::sleep(Duration::from_millis(20));
     }
-    // What it has sent meanwhile arrives now.
+    // The messages that it sent while it was cut off arrive now.
     cable.cut(false);
     let mut cut_off = [cut_off];
     scene.team.wait(&mut cut_off, 1, LIMIT)?;
@@ -229,7 +230,7 @@ fn brokers_that_die_lose_nothing() -> anyhow::Result<()> {
     for broker in 0..3 {
         scene.brokers.kill(broker)?;
     }
-    // Long enough for every lease to be old.
+    // The brokers are away for long enough that every lease ends.
     std::thread::sleep(LEASE);
     for broker in 0..3 {
         scene.brokers.revive(broker)?;

@@ -1,4 +1,5 @@
-//! `crawler cluster try`, as somebody who is new to it uses it: kills processes, starts them again as told, stops it, goes on.
+//! Tests of `crawler cluster try`, used as a newcomer would use it: processes are killed and started again with the
+//! commands that it prints, and the trial is stopped and continued.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -30,20 +31,20 @@ const DELAY: Duration = Duration::from_millis(100);
 const SHAPE: Shape = Shape { originals: 24, mirrors: 6, pages: 30 };
 const WORKERS: usize = 3;
 
-/// A web, and a directory to crawl it into.
+/// A web, and a directory for the crawl.
 struct Scene {
     town: Arc<Town>,
     server: Background,
     base: tempfile::TempDir,
 }
 
-/// `crawler cluster try` under way.
+/// A running `crawler cluster try`.
 struct Trial {
     process: Worker,
-    /// What it says.
+    /// The lines that it prints.
     lines: Receiver<String>,
     said: Arc<Mutex<String>>,
-    /// Its brokers and workers.
+    /// The process IDs of its brokers and workers, by name.
     processes: BTreeMap<String, u32>,
 }
 
@@ -78,7 +79,7 @@ impl Scene {
                 if let Ok(mut said) = kept.lock() {
                     *said += &format!("{line}\n");
                 }
-                // Nobody may wait for lines any more.
+                // The test may have stopped waiting for lines.
                 let _ = lines_in.send(line);
             }
         });
@@ -102,7 +103,7 @@ impl Scene {
         Ok(())
     }
 
-    /// The directories of the workers have the whole crawl, and no host was asked too soon.
+    /// Checks that the directories of the workers have the whole crawl, and that no host got a request too soon.
     fn check(&self) -> anyhow::Result<()> {
         let dirs: Vec<PathBuf> = (1..=WORKERS).map(|worker| self.dir().join(format!("worker-{worker}"))).collect();
         let found = Found::of(&dirs, &SHAPE)?;
@@ -119,7 +120,7 @@ impl Trial {
         self.said.lock().map(|said| said.clone()).unwrap_or_default()
     }
 
-    /// The next line that has these words.
+    /// Waits for the next line that contains these words.
     fn wait_for(&self, words: &str) -> anyhow::Result<String> {
         loop {
             match self.lines.recv_timeout(LIMIT) {
@@ -130,7 +131,7 @@ impl Trial {
         }
     }
 
-    /// Kills one of its processes, and starts it again by the words that are said then.
+    /// Kills one of its processes, and starts it again with the command that the trial then prints.
     fn kill_and_start_again(&self, name: &str) -> anyhow::Result<Worker> {
         signal("KILL", self.processes[name])?;
         self.wait_for(&format!("{name} was killed by signal 9"))?;
@@ -145,7 +146,7 @@ impl Trial {
         Ok(Worker(command.spawn()?))
     }
 
-    /// Waits until it ends by itself: its exit code.
+    /// Waits until it ends by itself. Returns its exit code.
     fn end(&mut self) -> anyhow::Result<Option<i32>> {
         let begin = Instant::now();
         loop {
@@ -157,7 +158,7 @@ impl Trial {
         }
     }
 
-    /// None of its processes may live on for long.
+    /// Checks that none of its processes lives on for long.
     fn is_gone(&self) -> anyhow::Result<()> {
         let begin = Instant::now();
         let lives = |id: &u32| {
@@ -171,7 +172,7 @@ impl Trial {
         Ok(())
     }
 
-    /// What an operator is told, by the variables that were said.
+    /// Runs a command of the operator with the environment variables that the trial printed.
     fn ask(&self, words: &[&str]) -> anyhow::Result<String> {
         let said = self.said();
         let export = said.lines().find_map(|line| line.trim().strip_prefix("export ")).context("the variables")?;
@@ -214,7 +215,7 @@ fn a_trial_that_ends_takes_its_processes_along() -> anyhow::Result<()> {
 
     let mut trial = scene.start(false)?;
     scene.wait_for(300, &trial)?;
-    // It can tell nobody.
+    // A process that is killed like this cannot tell its children.
     trial.process.0.kill()?;
     trial.process.0.wait()?;
     trial.is_gone()?;

@@ -1,5 +1,6 @@
-//! Crawls on many machines, as real processes against three real brokers. A program of its own, so that where there is no
-//! `nats-server` each test says that it is ignored; and one test at a time, so that times can be judged.
+//! Crawls on many machines, tested with real processes against three real brokers. The tests are a program of their
+//! own, so that each of them can report that it is ignored if there is no `nats-server`. They run one at a time, so
+//! that times can be checked.
 
 mod asked;
 mod cost;
@@ -14,8 +15,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Tests that take long, together about four minutes. They run where `LONG_TESTS` is set, as `.ci/long` does, and where a word on
-/// the command line names them.
+/// Tests that take long, about four minutes together. They run if `LONG_TESTS` is set (as in `.ci/long`), or if a word
+/// on the command line matches their names.
 const LONG: &[&str] = &[
     "a_worker_that_is_cut_off_is_replaced",
     "workers_that_leave_hand_their_hosts_to_the_others",
@@ -30,11 +31,11 @@ const LONG: &[&str] = &[
     "a_trial_that_ends_takes_its_processes_along_and_can_be_gone_on_with",
 ];
 
-/// A test, with its name.
+/// The name of a test, and the test.
 type Test = (&'static str, fn() -> anyhow::Result<()>);
 
-/// A negative control: a crawl without a guard that must come out wrong. Whether it does depends on what happens at the same
-/// moment on several processes, so that one crawl in many comes out right by luck; three in a row do not.
+/// Runs a negative control: a crawl that lacks a guard and must therefore go wrong. Whether it does depends on the
+/// timing of several processes, so that one crawl in many comes out right by luck; three in a row do not.
 fn goes_wrong(crawl: impl Fn() -> anyhow::Result<bool>) -> anyhow::Result<()> {
     for _ in 0..3 {
         if crawl()? {

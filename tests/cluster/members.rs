@@ -1,5 +1,5 @@
-//! Workers join and leave while the crawl runs, and die while they do: every page is found once, no host is asked too soon, and
-//! the hosts are shared evenly after it.
+//! Workers join and leave during the crawl, and die while they do: every page is found once, no host gets a request too
+//! soon, and the hosts are spread evenly over the workers afterwards.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -31,12 +31,12 @@ const DELAY: Duration = Duration::from_millis(300);
 const LEASE: Duration = Duration::from_secs(3);
 const PARTITIONS: u64 = 256;
 const SHAPE: Shape = Shape { originals: 30, mirrors: 10, pages: 40 };
-/// Of a chained web, which takes a commit for every link that leads to another worker.
+/// The shape of a chained web. Such a crawl needs a commit for each link that leads to another worker.
 const CHAINED: Shape = Shape { originals: 40, mirrors: 0, pages: 12 };
-/// The word of a worker that stands still amid a move.
+/// The text in the log of a worker that stands still in the middle of a move.
 const STANDS: &str = "it stands still";
 
-/// A crawl under way.
+/// A running crawl.
 struct Scene {
     brokers: Brokers,
     town: Arc<Town>,
@@ -65,7 +65,7 @@ impl Scene {
         (0..workers).map(|worker| self.start(worker, more)).collect()
     }
 
-    /// Waits until something is so; how long that took.
+    /// Waits until a condition holds. Returns the time that it took.
     fn wait_until(&self, what: &str, is_so: impl Fn() -> anyhow::Result<bool>) -> anyhow::Result<Duration> {
         let begin = Instant::now();
         while !is_so()? {
@@ -86,7 +86,7 @@ impl Scene {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// How many partitions each share has, and whether it stays.
+    /// The number of partitions of each share, and whether the share stays.
     fn shares(&self) -> anyhow::Result<Vec<(u64, bool)>> {
         let status: Value = serde_json::from_str(&self.operate(&["status", "--json"])?)?;
         let workers = status["workers"].as_array().context("workers")?;
@@ -94,7 +94,8 @@ impl Scene {
         workers.iter().map(|worker| share(worker).context("a share")).collect()
     }
 
-    /// Whether so many shares have all partitions, each as many as any other, ± 1.
+    /// Whether exactly this many shares stay and have all partitions, and their numbers of partitions differ by at most
+    /// one.
     fn is_even(&self, staying: usize) -> anyhow::Result<bool> {
         let shares = self.shares()?;
         let counts: Vec<u64> = shares.iter().filter(|(_, stays)| *stays).map(|(count, _)| *count).collect();
@@ -110,15 +111,15 @@ impl Scene {
         (0..workers).map(|worker| self.team.dir(worker)).collect()
     }
 
-    /// Pages that were asked for, and how many of them again.
+    /// The number of requests for pages, and how many of them were for pages that had been requested before.
     fn asked(&self) -> (usize, usize) {
         let asked = self.town.asked();
         let pages = || asked.iter().filter(|asked| asked.path != "/robots.txt").map(|asked| (asked.host, &asked.path));
         (pages().count(), pages().count() - pages().collect::<BTreeSet<_>>().len())
     }
 
-    /// What these directories have must be the whole crawl, no host was asked too soon, and the operator is told of all of it.
-    /// How many pages were asked for again.
+    /// Checks that these directories together have the whole crawl, that no host got a request too soon, and that the
+    /// operator's commands report all of it. Returns the number of pages that were requested again.
     fn check(&self, what: &str, dirs: &[PathBuf]) -> anyhow::Result<usize> {
         let found = Found::of(dirs, &self.shape)?;
         let (_, again) = self.asked();
@@ -164,7 +165,7 @@ fn a_worker_that_joins_gets_its_part_of_the_hosts() -> anyhow::Result<()> {
     let took = scene.wait_until("the fourth has its part", || scene.is_even(4))?;
     println!("joins: even after {:.1} s, with a lease of {} s", took.as_secs_f64(), LEASE.as_secs());
     ensure!(took < LEASE + Duration::from_secs(10), "{took:?}");
-    // What was fetched of a host before it moved is told of by the worker that has it now.
+    // If a host has moved, the worker that has it now answers for the pages that were fetched before the move.
     let why = (0..8).map(|host| scene.operate(&["why", &format!("http://{}/", Shape::name(host))]));
     for told in why.collect::<anyhow::Result<Vec<_>>>()? {
         ensure!(told.contains("fetched"), "{told}");
@@ -183,7 +184,7 @@ fn workers_that_leave_hand_their_hosts_to_the_others() -> anyhow::Result<()> {
     let scene = Scene::new("leaves", 4, SHAPE, Town::new(SHAPE))?;
     let mut workers = scene.start_all(4, &["--leave"])?;
     scene.wait_for(200)?;
-    // Whoever has the second share …
+    // The operator removes the second share …
     scene.operate(&["remove", "2"])?;
     let took = scene.wait_until("three have all hosts", || scene.is_even(3))?;
     println!("leaves: even after {:.1} s", took.as_secs_f64());
@@ -197,7 +198,7 @@ fn workers_that_leave_hand_their_hosts_to_the_others() -> anyhow::Result<()> {
     }
     let mut first = [workers.remove(left.context("a worker")?)];
     scene.team.wait(&mut first, 0, LIMIT)?;
-    // … and one whose owner stops it.
+    // … and a signal stops another worker.
     signal(&workers[0], "TERM")?;
     let mut second = [workers.remove(0)];
     scene.team.wait(&mut second, 0, LIMIT)?;
@@ -212,8 +213,8 @@ fn workers_that_leave_hand_their_hosts_to_the_others() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A worker joins two others, of which one stands still at this place of its move and is killed. It is started again in its
-/// directory, or (`in_place` false) another one with an empty disk takes its share.
+/// A worker joins two others. One of the two stands still at this step of its move and is killed. Then it is started
+/// again in its directory or, if `in_place` is false, another worker with an empty disk takes its share.
 fn donor_dies(at: &str, in_place: bool) -> anyhow::Result<()> {
     let scene = Scene::new(&format!("donor-{at}"), 2, CHAINED, Town::chained(CHAINED))?;
     let donor = scene.start(0, &["--halt-at", at])?;
@@ -275,7 +276,7 @@ fn a_worker_that_dies_as_it_leaves_is_replaced() -> anyhow::Result<()> {
     let leaver = (0..3).find(|worker| stands(*worker)).context("a worker")?;
     kill(workers.remove(leaver))?;
     std::fs::remove_dir_all(scene.team.dir(leaver))?;
-    // Who takes its place gives its hosts away, and ends.
+    // The worker that takes its place gives the hosts away, and ends.
     let mut heir = [scene.start(3, &[])?];
     scene.team.wait(&mut heir, 0, LIMIT)?;
     ensure!(scene.log(3).contains("has left the crawl") && scene.is_even(2)?, "{}", scene.log(3));
@@ -284,14 +285,14 @@ fn a_worker_that_dies_as_it_leaves_is_replaced() -> anyhow::Result<()> {
     scene.check("dies as it leaves", &dirs).map(drop)
 }
 
-/// The stream of pages begins with what is in no snapshot.
+/// The stream of pages has only the pages that are in no snapshot.
 fn a_worker_that_joins_late_knows_what_was_found() -> anyhow::Result<()> {
     let scene = Scene::new("late", 2, SHAPE, Town::new(SHAPE))?;
     let folder = scene.team.base.join("snapshots").display().to_string();
     let keeps = ["--snapshots", folder.as_str(), "--snapshot-every", "1"];
     let mut workers = scene.start_all(2, &keeps)?;
     scene.wait_for(300)?;
-    // Whoever cannot read snapshots does not get a share: nobody gives hosts to a worker that is gone.
+    // A worker that cannot read snapshots gets no share. Otherwise others would give hosts to a worker that has ended.
     let mut without = [scene.start(2, &[])?];
     scene.team.wait(&mut without, 2, LIMIT)?;
     ensure!(scene.log(2).contains("--snapshots") && scene.shares()?.len() == 2, "{}", scene.log(2));
@@ -305,8 +306,8 @@ fn a_worker_that_joins_late_knows_what_was_found() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// While the one that gives hosts away stands still, others go on to send it links to these hosts. The chains are long, so that
-/// most of them are under way when it stands.
+/// While the worker that gives hosts away stands still, other workers go on to send it links to these hosts. The chains
+/// are long, so that most of them are unfinished at that moment.
 fn links_are_lost_where_nobody_sends_them_on() -> anyhow::Result<()> {
     const LONG: Shape = Shape { pages: 24, ..CHAINED };
     let careless = "--without-forwarding";

@@ -1,4 +1,5 @@
-//! `--max-pages` over several workers: exactly so many pages, whoever dies and whoever has nothing to fetch.
+//! Tests of `--max-pages` with several workers: they fetch exactly this many pages, even if some die or have nothing to
+//! fetch.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -26,15 +27,16 @@ pub const TESTS: &[Test] = &[
 const LIMIT: Duration = Duration::from_secs(120);
 const DELAY: Duration = Duration::from_millis(300);
 const LEASE: Duration = Duration::from_secs(3);
-/// What a crawl without a limit would fetch is more than twice what these crawls may.
+/// Without a limit, a crawl of this web would fetch more than twice as many pages as these crawls may.
 const SHAPE: Shape = Shape { originals: 30, mirrors: 10, pages: 40 };
 const MOST: usize = 500;
 /// The exit code of a crawl that stopped at `--max-pages`.
 const PAGE_LIMIT: i32 = 14;
-/// Pages are committed once a second; a loaded machine may take as long again for it.
+/// The time for which a fetched page may stay uncommitted. Workers commit once a second; a loaded machine may take
+/// twice as long.
 const UNCOMMITTED: Duration = Duration::from_secs(2);
 
-/// A crawl of at most so many pages.
+/// A crawl with a limit on the number of pages.
 struct Scene {
     brokers: Brokers,
     town: Arc<Town>,
@@ -72,7 +74,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Requests for pages.
+    /// The requests for pages, without those for robots.txt and its redirects.
     fn asked(&self) -> Vec<Asked> {
         self.town.asked().into_iter().filter(|asked| !asked.path.starts_with("/robots")).collect()
     }
@@ -89,7 +91,8 @@ impl Scene {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// The pages in these directories, each of which must have been asked for. They are as many as the operator is told.
+    /// Returns the number of pages in these directories. Checks that each was requested, and that the operator's report
+    /// has the same number.
     fn written(&self, dirs: &[PathBuf]) -> anyhow::Result<usize> {
         let found = Found::of(dirs, &self.shape)?;
         ensure!(found.twice.is_empty(), "{:?}", found.twice);
@@ -105,7 +108,7 @@ impl Scene {
         Ok(found.lines)
     }
 
-    /// The end of a crawl that stopped at its limit.
+    /// Checks the end of a crawl that stopped at its limit.
     fn check_end(&self, most: usize) -> anyhow::Result<()> {
         let report: Value = serde_json::from_str(&self.ask(&["report", "--json"])?)?;
         ensure!(report["stop_reason"] == "page_limit", "{}", report["stop_reason"]);
@@ -139,7 +142,7 @@ fn workers_that_take_pages_without_asking_fetch_too_many() -> anyhow::Result<()>
 fn a_worker_that_is_killed_takes_no_pages_with_it() -> anyhow::Result<()> {
     let scene = Scene::new("taken", 3, SHAPE, MOST)?;
     let mut workers = scene.start(&[])?;
-    // By then each host of it was asked several times, and pages are committed.
+    // By then the worker has sent several requests to each of its hosts, and has committed pages.
     scene.wait_for(MOST / 2)?;
     workers[0].0.kill()?;
     workers[0].0.wait()?;
@@ -150,7 +153,7 @@ fn a_worker_that_is_killed_takes_no_pages_with_it() -> anyhow::Result<()> {
     workers[0] = scene.team.start(&scene.brokers, 3, &[])?;
     scene.team.wait(&mut workers, PAGE_LIMIT, LIMIT)?;
     let (asked, written) = (scene.asked(), scene.written(&scene.dirs(&[1, 2, 3]))?);
-    // What was fetched and not committed is fetched again, or others in its place.
+    // Pages that were fetched but not committed are fetched again, or other pages in their place.
     let is_late = |asked: &&Asked| asked.arrived <= killed && asked.arrived + UNCOMMITTED >= killed;
     let late = asked.iter().filter(is_late);
     let lost = late.filter(|asked| hosts.contains(Shape::name(asked.host).as_str())).count();
@@ -161,7 +164,7 @@ fn a_worker_that_is_killed_takes_no_pages_with_it() -> anyhow::Result<()> {
 }
 
 fn an_idle_worker_gives_its_pages_to_others() -> anyhow::Result<()> {
-    // One of two workers has no host at all.
+    // One of the two workers has no hosts at all.
     let (shape, most) = (Shape { originals: 1, mirrors: 0, pages: 60 }, 50);
     let scene = Scene::new("idle", 2, shape, most)?;
     scene.team.wait(&mut scene.start(&[])?, PAGE_LIMIT, LIMIT)?;
@@ -179,7 +182,7 @@ fn workers_without_pages_do_what_others_wait_for() -> anyhow::Result<()> {
     println!("errands: {asked} pages asked for, {written} written, of {most} allowed");
     ensure!((asked, written) == (most, most), "{asked} asked for, {written} written");
     scene.check_end(most)?;
-    // With more pages it goes on.
+    // The crawl goes on when its limit is raised.
     scene.ask(&["resume", "--max-pages", "90"])?;
     scene.team.wait(&mut scene.start(&[])?, PAGE_LIMIT, LIMIT)?;
     let (asked, written) = (scene.asked().len(), scene.written(&scene.dirs(&[0, 1, 2]))?);

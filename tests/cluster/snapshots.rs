@@ -1,4 +1,5 @@
-//! Snapshots: a share is made again from one and the commits after it, though the streams were cut.
+//! Tests of snapshots: the state of a share is rebuilt from a snapshot and the commits after it, even though the older
+//! commits were cut from the streams.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +24,8 @@ pub const TESTS: &[Test] = &[
 ];
 
 const LIMIT: Duration = Duration::from_secs(240);
-/// Nothing is asked for so long after a worker has begun: time to stop it with the state that it began with.
+/// After a worker starts, it sends no requests for this long. That leaves time to stop it with the state with which it
+/// began.
 const DELAY: Duration = Duration::from_secs(3);
 const LEASE: Duration = Duration::from_secs(3);
 const SHAPE: Shape = Shape { originals: 30, mirrors: 10, pages: 40 };
@@ -31,7 +33,7 @@ const SHAPE: Shape = Shape { originals: 30, mirrors: 10, pages: 40 };
 const STOPPED: i32 = 11;
 const USAGE: i32 = 2;
 const FAILED: i32 = 1;
-/// The word of a worker whose disk was made from a snapshot.
+/// The text in the log of a worker whose state was made from a snapshot.
 const FROM_SNAPSHOT: &str = "the state was made from a snapshot";
 
 /// A crawl by two workers that keep snapshots.
@@ -51,7 +53,8 @@ impl Scene {
         let server = Background::start(|listener| Arc::clone(&town).run(listener))?;
         let base = tempfile::tempdir()?;
         let team = Team { name: name.into(), workers: 2, delay, lease: LEASE, base: base.path().into() };
-        // Places in outputs are those of the whole, whatever parts a worker has.
+        // With small parts, the test also covers positions in outputs of several parts: they count from the start of
+        // the whole output.
         team.create_with(&brokers, &SHAPE, &server.connect_to(), &["--rotate", "4KiB"])?;
         let folder = base.path().join("snapshots");
         Ok(Self { brokers, town, team, folder, _server: server, _base: base })
@@ -62,7 +65,7 @@ impl Scene {
         self.team.start(&self.brokers, worker, &["--snapshots", &folder, "--snapshot-every", every])
     }
 
-    /// Waits until something is so.
+    /// Waits until a condition holds.
     fn wait_until(&self, what: &str, is_so: impl Fn() -> bool) -> anyhow::Result<()> {
         let begin = Instant::now();
         while !is_so() {
@@ -72,7 +75,7 @@ impl Scene {
         Ok(())
     }
 
-    /// The files of the first share with this ending, the oldest first.
+    /// The snapshot files of the first share with this extension, the oldest first.
     fn files(&self, ending: &str) -> Vec<PathBuf> {
         let crawls = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let folders = crawls.map(|crawl| crawl.path().join("share-1"));
@@ -91,7 +94,7 @@ impl Scene {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// The worker of the first share: who looks for a share finds this one first.
+    /// The worker that has the first share. Workers look at this share first when they need one.
     fn first(&self) -> anyhow::Result<usize> {
         let is_first = |worker: &usize| self.log(*worker).contains("share 1 of 2");
         self.wait_until("a worker has the first share", || (0..2).any(|worker| is_first(&worker)))?;
@@ -103,13 +106,13 @@ impl Scene {
     }
 }
 
-/// How often a worker is started until it has the first share.
+/// The number of times that a worker is started until it gets the first share.
 const TRIES: u32 = 5;
 
-/// A record: number of the space, key, value.
+/// A record of the state: the number of the key space, the key, and the value.
 type Record = (usize, Vec<u8>, Vec<u8>);
 
-/// All that a state says of URLs, hosts and pages, but what follows from the pages of all workers.
+/// All records about URLs, hosts and pages, without those that follow from the pages of all workers.
 fn records(dir: &Path) -> anyhow::Result<Vec<Record>> {
     let disk = CrawlDir::open_disk(dir)?;
     let mut records = Vec::new();
@@ -123,7 +126,7 @@ fn records(dir: &Path) -> anyhow::Result<Vec<Record>> {
     Ok(records)
 }
 
-/// All lines of pages, whatever parts they lie in.
+/// The lines of all parts of `pages.jsonl`.
 fn pages(dir: &Path) -> anyhow::Result<Vec<Value>> {
     tests::crawl::lines(dir, "pages.jsonl")
 }
@@ -132,14 +135,14 @@ fn a_share_is_made_again_from_a_snapshot_and_the_rest() -> anyhow::Result<()> {
     let scene = Scene::new("again", DELAY)?;
     let mut workers = vec![scene.start(0, "2")?, scene.start(1, "2")?];
     let first = scene.first()?;
-    // Two are kept. That the oldest is gone says that the streams were cut.
+    // Two snapshots are kept. If the oldest is gone, the streams have been cut.
     let oldest = || scene.files("manifest").into_iter().next();
     scene.wait_until("there is a snapshot", || oldest().is_some())?;
     let before = oldest();
     scene.wait_until("the first snapshot is removed", || oldest() != before && scene.files("manifest").len() >= 2)?;
     scene.operate(&["stop"])?;
     scene.team.wait(&mut workers, STOPPED, LIMIT)?;
-    // Links that the other worker has sent last are taken by a worker that is started and stops at once.
+    // Links that the other worker sent last may still wait. A worker that is started now takes them, and stops at once.
     let links_wait = || -> anyhow::Result<bool> {
         let status: Value = serde_json::from_str(&scene.operate(&["status", "--json"])?)?;
         Ok(status["workers"][0]["links_wait"] == true)
@@ -153,15 +156,15 @@ fn a_share_is_made_again_from_a_snapshot_and_the_rest() -> anyhow::Result<()> {
     let parts = tests::crawl::parts(&scene.team.dir(first), "pages.jsonl")?;
     ensure!(parts.len() > 2, "{parts:?}");
 
-    // Whoever has no snapshots cannot have the share: its first commits are gone.
+    // A worker without snapshots cannot have the share, because the first commits are gone.
     let mut without = [scene.team.start(&scene.brokers, 2, &[])?];
     scene.team.wait(&mut without, USAGE, LIMIT)?;
     ensure!(scene.log(2).contains("--snapshots"), "{}", scene.log(2));
 
     let check = |worker: usize, what: &str| -> anyhow::Result<()> {
         let asked = scene.town.asked().len();
-        // The crawl is stopped: the worker makes its state, and ends. While the worker before it still seems to have the first
-        // share, it makes the other one.
+        // The crawl is stopped: a worker that starts builds its state and ends. As long as the worker before it still
+        // seems to have the first share, it builds the other one.
         for _ in 0..TRIES {
             scene.team.wait(&mut [scene.start(worker, "1000000")?], STOPPED, LIMIT)?;
             if scene.log(worker).contains("share 1 of 2") {
@@ -181,7 +184,7 @@ fn a_share_is_made_again_from_a_snapshot_and_the_rest() -> anyhow::Result<()> {
         Ok(())
     };
     check(3, "the newest snapshot")?;
-    // Where the newest one is damaged, the one before it serves.
+    // If the newest snapshot is damaged, the one before it is used.
     let mut states: Vec<_> = scene.files("manifest").iter().map(|path| path.with_extension("state")).collect();
     let newest = states.pop().context("a state")?;
     let mut bytes = fs::read(&newest)?;
@@ -190,7 +193,7 @@ fn a_share_is_made_again_from_a_snapshot_and_the_rest() -> anyhow::Result<()> {
     fs::write(&newest, &bytes)?;
     check(4, "the one before")?;
     ensure!(scene.log(4).contains("cannot be used"), "{}", scene.log(4));
-    // Where both are, nothing is made up.
+    // If both are damaged, the worker fails instead of inventing a state.
     fs::write(states.pop().context("another state")?, b"nothing")?;
     scene.team.wait(&mut [scene.start(5, "2")?], FAILED, LIMIT)?;
     ensure!(scene.log(5).contains("every snapshot of this share"), "{}", scene.log(5));

@@ -1,4 +1,4 @@
-//! Several workers find what one finds, and judge as one.
+//! Several workers together find the same pages as one worker, and judge them the same.
 
 use std::time::{Duration, Instant};
 
@@ -14,17 +14,17 @@ pub const TESTS: &[Test] = &[
     ("without_the_barrier_too_many_pages_seem_to_be_unique", without_the_barrier_too_many_pages_seem_to_be_unique),
 ];
 
-/// The longest that a crawl may take.
+/// The longest time that a crawl may take.
 const LIMIT: Duration = Duration::from_secs(300);
 const DELAY: Duration = Duration::from_millis(20);
 
-/// The web of the tests. `CLUSTER_PAGES` pages a host: 168 make 8,400 contents.
+/// The shape of the web of these tests. `CLUSTER_PAGES` sets the number of pages of each host; 168 make 8,400 contents.
 fn shape() -> anyhow::Result<Shape> {
     let pages = std::env::var("CLUSTER_PAGES").map_or(Ok(30), |pages| pages.parse())?;
     Ok(Shape { originals: 50, mirrors: 18, pages })
 }
 
-/// Crawls a web with so many workers, all started at once.
+/// Crawls a web with this many workers, all started at once.
 fn crawl(brokers: &Brokers, workers: usize, more: &[&str]) -> anyhow::Result<(Found, Shape)> {
     let shape = shape()?;
     let town = Town::new(shape);

@@ -1,4 +1,4 @@
-//! A server that runs on a thread of its own for as long as a test looks at it.
+//! A server that runs on a thread of its own while a test uses it.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
-/// A server on a loopback port; it ends when this is dropped.
+/// A server on a loopback port. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Background {
     address: SocketAddr,
@@ -27,12 +27,12 @@ impl Background {
         Ok(Self { address, _runtime: runtime })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What a crawl needs to reach it under any name: the value of `--connect-to`.
+    /// The value of `--connect-to` that leads every host to this server.
     pub fn connect_to(&self) -> String {
         format!("::{}", self.address)
     }

@@ -1,4 +1,4 @@
-//! An HTTP client of few words, for tests of servers: one request, one connection, nothing decoded.
+//! A minimal HTTP client for tests of servers: one request per connection, and nothing is decoded.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,11 +8,11 @@ use anyhow::Context;
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// Status.
+    /// The status code.
     pub status: u16,
-    /// Header lines, as received.
+    /// The status line and header lines, as received.
     pub head: String,
-    /// Body.
+    /// The body.
     pub body: Vec<u8>,
 }
 
@@ -29,7 +29,7 @@ impl Reply {
     }
 }
 
-/// Asks `server` for `target` on `host`, with further header lines.
+/// Requests `target` of `host` from `server`, with more header lines.
 pub fn get(server: SocketAddr, host: &str, target: &str, headers: &str) -> anyhow::Result<Reply> {
     let mut stream = TcpStream::connect(server)?;
     write!(stream, "GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n")?;

@@ -1,5 +1,5 @@
-//! Whole crawls through the library, in one call: over the synthetic web in memory with any store behind it, or with any
-//! fetcher.
+//! Whole crawls through the library, in one call: of the synthetic web in memory, with any store for the state, or with
+//! any fetcher.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use url::Url;
 use crate::memory::MemoryFetch;
 use crate::sound::{Shared, sound, sound_at};
 
-/// Settings for a web that nobody else uses: no delays; `more` are keys and values on top.
+/// Settings for a web without other users: no delays. `more` are keys and values that are set on top.
 pub fn settings(more: &[(&str, &str)]) -> anyhow::Result<Settings> {
     let fast = [
         ("politeness.delay", "0s"),
@@ -37,8 +37,8 @@ pub fn settings(more: &[(&str, &str)]) -> anyhow::Result<Settings> {
     Ok(layers.finish()?)
 }
 
-/// Crawls `web` from all its front pages into `dir`, with its state in `store`. Whether it ends well or not, what it leaves
-/// must be sound.
+/// Crawls `web` from all its front pages into `dir`, with the state in `store`. The directory must be sound afterwards,
+/// even if the crawl fails.
 pub fn crawl(
     web: &Arc<Web>,
     dir: &Path,
@@ -54,10 +54,10 @@ pub fn crawl(
     Ok(result)
 }
 
-/// What came of a crawl.
+/// The results of a crawl.
 #[derive(Debug)]
 pub struct Crawled {
-    /// Why it ended.
+    /// The reason why it ended.
     pub reason: StopReason,
     /// Its counters.
     pub stats: Stats,
@@ -68,13 +68,14 @@ pub struct Crawled {
 }
 
 impl Crawled {
-    /// The URLs fetched, in the order of their lines.
+    /// The URLs that were fetched, in the order of their lines.
     pub fn urls(&self) -> Vec<&str> {
         self.pages.iter().map(|page| text(page, "url")).collect()
     }
 }
 
-/// Crawls from `seeds` into `dir`, or goes on there, with its state on disk, until the crawl ends. What it leaves must be sound.
+/// Crawls from `seeds` into `dir` until the crawl ends, or continues the crawl there. The state is on disk. The
+/// directory must be sound afterwards.
 pub fn crawl_with<F: Fetch>(
     fetch: F,
     clock: &Clock,
@@ -93,7 +94,7 @@ fn urls(seeds: &[String]) -> Result<Vec<Url>, url::ParseError> {
     seeds.iter().map(|seed| seed.parse()).collect()
 }
 
-/// The lines of a JSON Lines file of a crawl, with those of its closed parts.
+/// The lines of a JSON Lines file of a crawl, including those of its closed parts.
 pub fn lines(dir: &Path, name: &str) -> anyhow::Result<Vec<Value>> {
     let mut lines = Vec::new();
     for part in parts(dir, name)? {
@@ -104,7 +105,7 @@ pub fn lines(dir: &Path, name: &str) -> anyhow::Result<Vec<Value>> {
     Ok(lines)
 }
 
-/// The files of an output: its closed parts by their numbers, and the newest last, if there is one.
+/// The files of an output: the closed parts by their numbers, then the newest part, if there is one.
 pub fn parts(dir: &Path, name: &str) -> anyhow::Result<Vec<PathBuf>> {
     let (stem, ending) = name.rsplit_once('.').context("an ending")?;
     let is_closed = |file: &str| {
@@ -127,7 +128,7 @@ pub fn parts(dir: &Path, name: &str) -> anyhow::Result<Vec<PathBuf>> {
     Ok(parts)
 }
 
-/// A field of such a line as text; empty where it is null.
+/// A field of such a line as text; empty if it is null.
 pub fn text<'a>(line: &'a Value, field: &str) -> &'a str {
     line[field].as_str().unwrap_or_default()
 }

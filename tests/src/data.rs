@@ -1,11 +1,12 @@
-//! Test data that others made. It stays outside the repository; tests skip, with a printed reason, where it is absent.
+//! Test data that others made. It stays outside the repository; if it is absent, tests are skipped and print the
+//! reason.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-/// A file or folder of the shared data; prints why and gives `None` where it is absent.
+/// A file or folder of the shared data. If it is absent, prints so and returns `None`.
 pub fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data").join(name);
     if !path.exists() {
@@ -15,7 +16,7 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The folder where an archive of the shared data is unpacked, below `target/`; unpacked once, whoever asks first.
+/// The folder below `target/` into which an archive of the shared data is unpacked. The first caller unpacks it.
 pub fn unpacked(archive: &str) -> anyhow::Result<Option<PathBuf>> {
     let Some(source) = shared(archive) else { return Ok(None) };
     let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/data");
@@ -25,7 +26,7 @@ pub fn unpacked(archive: &str) -> anyhow::Result<Option<PathBuf>> {
         let fresh = tempfile::tempdir_in(&base)?;
         let status = Command::new("tar").arg("-xJf").arg(&source).arg("-C").arg(fresh.path()).status()?;
         ensure!(status.success(), "tar could not unpack {}", source.display());
-        // Another process may have been faster; then its folder serves as well.
+        // If another process was faster, its folder is used.
         if let Err(error) = std::fs::rename(fresh.path(), &done) {
             ensure!(done.exists(), "{error}");
         }
@@ -33,13 +34,13 @@ pub fn unpacked(archive: &str) -> anyhow::Result<Option<PathBuf>> {
     Ok(Some(done))
 }
 
-/// The documentation site `name`, such as `postgresql-15`: its folder.
+/// The folder of the documentation site `name`, such as `postgresql-15`.
 pub fn docs(name: &str) -> anyhow::Result<Option<PathBuf>> {
     let archive = name.split('-').next().context("a name")?;
     Ok(unpacked(&format!("docs/{archive}.tar.xz"))?.map(|folder| folder.join(name)))
 }
 
-/// The pages of a documentation site that links lead to, as paths in the site, and the path of its front page.
+/// The pages of a documentation site to which links lead, as paths in the site, and the path of its front page.
 pub fn reachable(name: &str) -> anyhow::Result<Option<Vec<String>>> {
     #[derive(serde::Deserialize)]
     struct Site {

@@ -1,6 +1,5 @@
-//! A server of hosts that each fail in one way, on loopback. What a host does is said by its name, `MANNER.failing.test`;
-//! the host `lasting.failing.test` has pages without end until it is told to stop, so that a crawl can be looked at while it
-//! runs.
+//! A server on loopback whose hosts each fail in one way. The name of a host says which: `MANNER.failing.test`. The
+//! host `lasting.failing.test` has pages without end until the test ends it, so that tests can look at a running crawl.
 
 use std::net::{SocketAddr, TcpListener as Blocking};
 use std::sync::Arc;
@@ -11,10 +10,10 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::background::Background;
 
-/// All hosts are below this name.
+/// The domain of all hosts.
 pub const DOMAIN: &str = "failing.test";
 
-/// What a host does; each works over plain HTTP, and its front page is `/`.
+/// The behaviour of a host. Each works over plain HTTP, and its front page is `/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// Pages are answered with this status.
@@ -51,17 +50,18 @@ pub enum Manner {
     BadGzip,
     /// The rest of the body never comes.
     Stuck,
-    /// The front page is answered, and has five links. They are answered with this status, and a Retry-After of an hour.
+    /// The front page is answered, and has five links. Requests for these get this status, with a Retry-After of an
+    /// hour.
     LaterStatus(u16),
-    /// The same, and the connection is cut after a request for one of them.
+    /// The front page is answered, and has five links. The connection is cut after a request for one of them.
     LaterReset,
-    /// The same, and they are not answered.
+    /// The front page is answered, and has five links. Requests for these get no answer.
     LaterHang,
-    /// All is well.
+    /// Everything is answered correctly.
     Fine,
 }
 
-/// A running server; it ends when it is dropped.
+/// A running server. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Failing {
     server: Background,
@@ -69,7 +69,7 @@ pub struct Failing {
 }
 
 impl Failing {
-    /// Starts the server. Every host of [`DOMAIN`] behaves as `manner` says, but for the lasting one.
+    /// Starts the server. All hosts of [`DOMAIN`] behave as `manner` says, except the lasting one.
     pub fn start(manner: Manner) -> anyhow::Result<Self> {
         let last = Arc::new(AtomicBool::new(false));
         let ends = Arc::clone(&last);
@@ -77,7 +77,7 @@ impl Failing {
         Ok(Self { server, last })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.server.address()
     }
@@ -87,25 +87,26 @@ impl Failing {
         format!("http://lasting.{DOMAIN}/")
     }
 
-    /// The lasting host shows its last page next.
+    /// Makes the next page of the lasting host its last one.
     pub fn end(&self) {
         self.last.store(true, Ordering::Relaxed);
     }
 }
 
-/// An address where nobody listens.
+/// An address on which no program listens.
 pub fn closed() -> std::io::Result<SocketAddr> {
     Blocking::bind("127.0.0.1:0")?.local_addr()
 }
 
-/// A server that answers one request with a 404 (the one for robots.txt, which comes first), and then is gone.
+/// Starts a server that answers one request with a 404 (the one for robots.txt, which comes first) and then ends.
 pub fn gone_after_robots() -> anyhow::Result<SocketAddr> {
     let listener = Blocking::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     std::thread::spawn(move || -> std::io::Result<()> {
         use std::io::{Read, Write};
         let (mut stream, _) = listener.accept()?;
-        // From here on connections are refused: before the answer, so that the next request cannot come first.
+        // From here on, connections are refused. This happens before the answer, so that the next request cannot come
+        // first.
         drop(listener);
         let mut asked = [0; 4096];
         let _ = stream.read(&mut asked)?;
@@ -117,7 +118,7 @@ pub fn gone_after_robots() -> anyhow::Result<SocketAddr> {
 async fn serve(listener: TcpListener, manner: Manner, last: Arc<AtomicBool>) {
     while let Ok((stream, _)) = listener.accept().await {
         let last = Arc::clone(&last);
-        // What a client does to its connection is no error of the server.
+        // If a client breaks its connection, that is no error of the server.
         tokio::spawn(async move { converse(stream, manner, &last).await });
     }
 }
@@ -188,12 +189,12 @@ async fn converse(mut stream: TcpStream, manner: Manner, last: &AtomicBool) -> s
     Ok(())
 }
 
-/// Host and path of the next request; `None` at the end of the connection.
+/// Reads the host and the path of the next request; `None` at the end of the connection.
 async fn request(stream: &mut TcpStream) -> std::io::Result<Option<(String, String)>> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         match stream.read_u8().await {
-            // The first byte of a TLS handshake: there is no TLS here.
+            // This is the first byte of a TLS handshake, but the server has no TLS.
             Ok(0x16) if head.is_empty() => {
                 stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await?;
                 return Ok(None);
@@ -211,7 +212,7 @@ async fn request(stream: &mut TcpStream) -> std::io::Result<Option<(String, Stri
     Ok(Some((host.unwrap_or_default(), path)))
 }
 
-/// A whole answer. `headers`: whole lines.
+/// Sends a whole answer. `headers` are complete lines.
 async fn send(stream: &mut TcpStream, status: u16, headers: &str, body: &[u8]) -> std::io::Result<()> {
     let head = format!("HTTP/1.1 {status} As it is\r\n{headers}content-length: {}\r\n\r\n", body.len());
     stream.write_all(head.as_bytes()).await?;

@@ -1,9 +1,9 @@
-//! Folders of HTML pages: the pages by path, and the words that stand between their tags.
+//! Folders of HTML pages: the pages by path, and the words between their tags.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The HTML pages of a folder and of the folders in it, by path.
+/// The HTML pages of a folder and its subfolders, by path.
 pub fn pages(folder: &Path) -> anyhow::Result<BTreeMap<String, String>> {
     let mut pages = BTreeMap::new();
     read(folder, folder, &mut pages)?;
@@ -23,7 +23,7 @@ fn read(base: &Path, folder: &Path, pages: &mut BTreeMap<String, String>) -> any
     Ok(())
 }
 
-/// The words between tags in lower case, without script and style.
+/// The words between the tags, in lower case, without scripts and styles.
 pub fn words(html: &str) -> Vec<String> {
     let mut text = String::new();
     let mut rest = html;

@@ -1,6 +1,8 @@
-//! Tools for the integration tests (`tests/integration`) and the programs of measurement (`src/bin`).
+//! Tools for the integration tests (`tests/integration`), the tests of clusters (`tests/cluster`), and the measuring
+//! programs (`src/bin`).
 //!
-//! - Made-up webs and servers: [`site`], [`crowd`], [`gate`], [`hostile`], [`failing`], [`polite`], [`scripted`], [`told`].
+//! - Made-up webs and servers: [`site`], [`crowd`], [`gate`], [`hostile`], [`failing`], [`polite`], [`scripted`],
+//!   [`told`].
 //! - Real test data: [`data`], [`folder`], [`real`].
 //! - Crawls and checks of them: [`crawl`], [`programs`], [`sound`], [`watch`].
 //!

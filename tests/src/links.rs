@@ -1,6 +1,7 @@
-//! The links of a page, found by searching for `href="` and given a query.
+//! Adds queries to the links of a page. Links are found by searching for `href="`.
 
-/// The page with a query behind each of its links for which `query` has one; it is given the link without its fragment.
+/// Returns the page with a query added to each link for which `query` returns one. `query` gets the link without its
+/// fragment.
 pub fn with_queries(html: &str, query: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(html.len() * 9 / 8);
     let mut rest = html;

@@ -1,5 +1,5 @@
-//! The documentation of the shared data as four sites on loopback, held in memory, so that the server costs little beside
-//! the crawler that is measured.
+//! The documentation sites of the shared data, as four hosts on loopback. They are held in memory, so that the server
+//! uses little time compared with the crawler that is measured.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -15,13 +15,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::site::content_type;
 
-/// The sites, by their place in the addresses 127.0.0.1, 127.0.0.2 …
+/// The sites, in the order of their addresses: 127.0.0.1, 127.0.0.2 …
 const SITES: [&str; 4] = ["postgresql-15", "postgresql-17", "python-3.11", "python-3.13"];
 
-/// Four sites in memory, and what was asked of them.
+/// Four sites in memory, and the counts of the requests.
 #[derive(Debug, Default)]
 pub struct Manuals {
-    /// By host: its files, by path.
+    /// The files by path, for each host.
     sites: HashMap<String, HashMap<String, File>>,
     tally: Mutex<(Tally, HashSet<u64>)>,
 }
@@ -33,21 +33,21 @@ struct File {
     hash: u64,
 }
 
-/// What was asked for.
+/// The counts of the requests.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Tally {
-    /// HTML pages that were answered with 200.
+    /// The number of HTML pages that were answered with 200.
     pub pages: u64,
-    /// Different ones among them, by their bytes.
+    /// The number of different contents among them, compared by their bytes.
     pub contents: u64,
-    /// All other answers with 200.
+    /// The number of all other answers with 200.
     pub files: u64,
-    /// Answers with 404.
+    /// The number of answers with 404.
     pub missing: u64,
 }
 
 impl Manuals {
-    /// Reads the sites; `None` where the shared data is absent.
+    /// Reads the sites; `None` if the shared data is absent.
     pub fn load() -> anyhow::Result<Option<Self>> {
         let mut manuals = Self::default();
         for (number, name) in SITES.iter().enumerate() {
@@ -76,13 +76,13 @@ impl Manuals {
         urls
     }
 
-    /// What was asked for so far; if `again`, the count starts again.
+    /// The counts so far. If `again` is true, counting starts again from zero.
     pub fn tally(&self, again: bool) -> Tally {
         let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         if again { std::mem::take(&mut *tally).0 } else { tally.0.clone() }
     }
 
-    /// Answers connections until it is dropped.
+    /// Serves connections until the future is dropped.
     pub async fn run(self: Arc<Self>, listener: TcpListener) {
         serve(listener, move |request| {
             let (host, target) = host_and_target(&request);
@@ -112,7 +112,7 @@ impl Manuals {
     }
 }
 
-/// Reads a folder; its index page is there by the name of the folder, too.
+/// Reads a folder. Its index page is also stored under the path of the folder.
 fn read(folder: &Path, prefix: &str, files: &mut HashMap<String, File>) -> anyhow::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,4 +1,5 @@
-//! The synthetic web behind the crawler's own seam: no sockets, and the same answers every time.
+//! Serves the synthetic web to the crawler as an implementation of [`Fetch`], without sockets and with the same answers
+//! every time.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use crawler::fetch::{Fetch, FetchError, Request, Response};
 use http::{HeaderMap, HeaderValue, header};
 use url::{Position, Url};
 
-/// Fetches from a synthetic web, and writes down what was asked for. Clones share the record.
+/// Fetches from a synthetic web, and records the requests. Clones share the record.
 #[derive(Clone, Debug)]
 pub struct MemoryFetch {
     web: Arc<Web>,
@@ -25,12 +26,12 @@ impl MemoryFetch {
         Self { web, record: Arc::default(), clock: Clock::System }
     }
 
-    /// The same, with its answers dated by this clock.
+    /// The same fetcher, with answers dated by this clock.
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// What was asked for so far.
+    /// The record of the requests so far.
     pub fn record(&self) -> &Record {
         &self.record
     }
@@ -53,7 +54,7 @@ impl Fetch for MemoryFetch {
         self.answer(request)
     }
 
-    /// An address of its own for every host, so that no two share a floor.
+    /// Gives every host an address of its own, so that no two hosts share the delay of an address.
     async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {
         let name = url.host_str().unwrap_or_default();
         let host = self.web.hosts().iter().position(|host| host.eq_ignore_ascii_case(name));
@@ -62,7 +63,7 @@ impl Fetch for MemoryFetch {
     }
 }
 
-/// The response that an answer of a synthetic web makes; it took no time.
+/// Converts an answer of a synthetic web to a response that took no time.
 pub fn respond(answer: Answer, request: &Request, share: Share, clock: &Clock) -> Response {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));

@@ -1,7 +1,7 @@
-//! A power cut, told from the log of fsyncs that `crawl` in this package keeps: every file loses what was written after
-//! its last fsync, all of it or some blocks of it.
+//! A simulated power cut, based on the log of fsyncs that the program `crawl` of this package keeps: every file loses
+//! some or all of the blocks that were written after its last fsync.
 //!
-//! What is not simulated: names. A file that was created, renamed or deleted keeps its new state, as after an fsync of its
+//! Names are not simulated. A file that was created, renamed or deleted keeps its new state, as after an fsync of its
 //! folder.
 
 use std::collections::HashMap;
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
 
-/// What of a file is durable.
+/// The durable part of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Durable {
-    /// Its length.
+    /// The length of the file.
     pub length: u64,
-    /// The end of what was written to it.
+    /// The end of the data in the file.
     pub end: u64,
 }
 
-/// The length of a journal that the store's engine has allocated.
+/// The length to which the engine of the store allocates a journal.
 const ALLOCATED: u64 = 64 << 20;
 
-/// What is durable, by inode, says the log at `path`.
+/// The durable part of each file, by inode, according to the log at `path`.
 pub fn durable(path: &Path) -> HashMap<u64, Durable> {
     let mut files: HashMap<u64, Durable> = HashMap::new();
     for line in fs::read_to_string(path).unwrap_or_default().lines() {
@@ -31,14 +31,14 @@ pub fn durable(path: &Path) -> HashMap<u64, Durable> {
         if let (Some(inode), Some(length), Some(position)) = (numbers.next(), numbers.next(), numbers.next()) {
             let file = files.entry(inode).or_default();
             file.length = length;
-            // A journal is allocated ahead, and then its writer's position tells where it ends.
+            // A journal is allocated in advance. Therefore its end is the position of its writer, not its length.
             file.end = if length == ALLOCATED { file.end.max(position) } else { length };
         }
     }
     files
 }
 
-/// Writes a new log at `path`: everything below `folder` is durable.
+/// Starts a new log at `path`, according to which everything below `folder` is durable.
 pub fn vouch(folder: &Path, path: &Path) -> std::io::Result<()> {
     let mut log = String::new();
     for file in files(folder)? {
@@ -48,7 +48,7 @@ pub fn vouch(folder: &Path, path: &Path) -> std::io::Result<()> {
     fs::write(path, log)
 }
 
-/// Bytes of a file up to the last that is not zero: journals are allocated ahead.
+/// The number of bytes of a file up to the last that is not zero. Journals are allocated in advance, with zeros.
 pub fn written(path: &Path) -> std::io::Result<u64> {
     Ok(fs::read(path)?.iter().rposition(|byte| *byte != 0).map_or(0, |last| last as u64 + 1))
 }
@@ -61,7 +61,7 @@ pub fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
         if path.is_dir() {
             found.extend(files(&path)?);
         } else if path.is_file() {
-            // A crawl that was killed leaves the socket on which it was asked; that is no file.
+            // A crawl that was killed leaves its control socket behind, which is not a file.
             found.push(path);
         }
     }
@@ -69,7 +69,8 @@ pub fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Cuts the power of the process that wrote below `folder` and kept the log `durable`. Returns how many files lost something.
+/// Cuts the power of the process that wrote below `folder` and whose log says `durable`. Returns the number of files
+/// that lost something.
 pub fn cut(folder: &Path, durable: &HashMap<u64, Durable>, random: &mut Rng) -> std::io::Result<usize> {
     const BLOCK: u64 = 4096;
     let mut hurt = 0;
@@ -82,7 +83,7 @@ pub fn cut(folder: &Path, durable: &HashMap<u64, Durable>, random: &mut Rng) -> 
         }
         hurt += 1;
         let file = OpenOptions::new().write(true).open(&path)?;
-        // Each block that was written since is there or not, in no order …
+        // Each block that was written since the last fsync is there or not, in any order …
         let mut at = safe;
         while at < end {
             let next = ((at / BLOCK + 1) * BLOCK).min(end);
@@ -91,7 +92,7 @@ pub fn cut(folder: &Path, durable: &HashMap<u64, Durable>, random: &mut Rng) -> 
             }
             at = next;
         }
-        // … and so is the length.
+        // … and the new length may be lost as well.
         if data.len() > length {
             file.set_len(length + random.u64(..=data.len() - length))?;
         }

@@ -1,12 +1,12 @@
-//! The programs of this package that others of it run.
+//! The programs of this package that tests and other programs run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-/// The program of this package with this name: for a test the one that Cargo built before it, for a program one that is built
-/// now, like itself.
+/// The path of the program of this package with this name. In a test it is the one that Cargo built before the test. In
+/// a program it is built now, with the same profile as that program.
 pub fn beside(name: &str) -> anyhow::Result<PathBuf> {
     let this = std::env::current_exe()?;
     let folder = this.parent().context("a folder")?;

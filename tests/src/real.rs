@@ -1,5 +1,6 @@
-//! A web of real pages: documentation sites, each under two host names, with a print copy of each page and sessions on a quarter
-//! of the links. A content is a set of pages with equal words, in order; that is the truth that crawls are measured by.
+//! A web of real pages: documentation sites, each under two host names, with a print copy of each page and session
+//! parameters on a quarter of the links. A content is the set of pages that have the same words in the same order;
+//! crawls are measured against these contents.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,33 +11,33 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::folder;
 use crate::links::with_queries;
 
-/// The web. Pages are held in memory; their copies are made when asked for.
+/// The web. Pages are held in memory; their copies are made on request.
 #[derive(Debug)]
 pub struct RealWeb {
     sites: Vec<BTreeMap<String, Page>>,
     hosts: Vec<(String, usize)>,
-    /// Folder of the print copies and name of the session's parameter.
+    /// The folder of the print copies; after it, the name of the session parameter.
     print: String,
     session: String,
     copies: Copies,
     seed: u64,
 }
 
-/// Which copies there are.
+/// The kinds of copies that exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copies {
-    /// Host names of each site.
+    /// The number of host names of each site.
     pub names: usize,
-    /// A print copy of each page.
+    /// Whether each page has a print copy.
     pub prints: bool,
-    /// Sessions on a quarter of the links.
+    /// Whether a quarter of the links have a session parameter.
     pub sessions: bool,
 }
 
 impl Copies {
-    /// The sites as they are.
+    /// The sites without copies.
     pub const NONE: Self = Self { names: 1, prints: false, sessions: false };
-    /// All of them.
+    /// All kinds of copies.
     pub const ALL: Self = Self { names: 2, prints: true, sessions: true };
 }
 
@@ -47,7 +48,8 @@ struct Page {
 }
 
 impl RealWeb {
-    /// Sites from folders of HTML pages; what folder and parameter are called depends on the seed.
+    /// Makes sites from folders of HTML pages. The seed decides the names of the print folder and of the session
+    /// parameter.
     pub fn new<'a>(folders: impl IntoIterator<Item = &'a Path>, copies: Copies, seed: u64) -> anyhow::Result<Self> {
         let name = |what: &str| format!("{what}{:02}", xxh3_64_with_seed(what.as_bytes(), seed) % 100);
         let mut web = Self { sites: Vec::new(), hosts: Vec::new(), print: name("p"), session: name("s"), copies, seed };
@@ -66,17 +68,17 @@ impl RealWeb {
         Ok(web)
     }
 
-    /// The index of every host.
+    /// The index page of every host.
     pub fn seeds(&self) -> Vec<String> {
         self.hosts.iter().map(|(host, _)| format!("http://{host}/index.html")).collect()
     }
 
-    /// The content that a URL shows.
+    /// The content at a URL.
     pub fn content(&self, url: &Url) -> Option<u64> {
         Some(self.page(url)?.0.content)
     }
 
-    /// The HTML that a URL shows.
+    /// The HTML at a URL.
     pub fn html(&self, url: &Url) -> Option<String> {
         let (page, path, printed) = self.page(url)?;
         let host = xxh3_64_with_seed(path.as_bytes(), self.seed);
@@ -105,7 +107,8 @@ impl RealWeb {
         Some((self.sites[*site].get(name)?, name, plain.is_some()))
     }
 
-    /// A quarter of the links carry a session; which, and one of four, is decided by the page and the link.
+    /// Adds a session parameter to a quarter of the links. The page and the link decide which links get one; the page
+    /// decides which of four sessions it is.
     fn with_sessions(&self, html: &str, page: u64) -> String {
         let session = xxh3_64_with_seed(&(page % 4).to_le_bytes(), self.seed) >> 32;
         with_queries(html, |file| {
@@ -116,7 +119,7 @@ impl RealWeb {
     }
 }
 
-/// The same words in another template: no classes, no style sheets.
+/// Puts the same words into another template: without classes and style sheets.
 fn without_classes(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;

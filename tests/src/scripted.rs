@@ -1,4 +1,4 @@
-//! A web that a test writes down as a function: what each URL is answered with, and what was asked for when.
+//! A web that a test defines by a function from URLs to answers, with a log of the requests.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +13,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::memory::respond;
 
-/// What a URL is answered with. The number says how often it was asked for before.
+/// Returns the answer for a URL. The number says how often the URL was requested before.
 type Script = dyn Fn(&Url, usize) -> Answer + Send + Sync;
 
-/// A fetcher that answers as written. Clones share what was asked for.
+/// A fetcher that answers as its script says. Clones share the log of requests.
 #[derive(Clone)]
 pub struct Scripted {
     script: Arc<Script>,
@@ -30,12 +30,12 @@ impl Scripted {
         Self { script: Arc::new(script), clock: clock.clone(), asked: Arc::default() }
     }
 
-    /// What was asked for, robots.txt included, and when.
+    /// The requests, including those for robots.txt, with their times.
     pub fn asked(&self) -> Vec<(Millis, Url)> {
         self.lock().clone()
     }
 
-    /// How often a URL was asked for.
+    /// The number of requests for a URL.
     pub fn times(&self, url: &str) -> usize {
         self.lock().iter().filter(|(_, asked)| asked.as_str() == url).count()
     }
@@ -61,7 +61,8 @@ impl Fetch for Scripted {
         Ok(respond(answer, &request, share, &self.clock))
     }
 
-    /// An address of its own for every host (with or without the dot that may end it), so that no two share a floor.
+    /// Gives every host an address of its own (the same with and without a dot at the end of its name), so that no two
+    /// hosts share the delay of an address.
     async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {
         let host = url.host_str().unwrap_or_default().trim_end_matches('.');
         let number = xxh3_64(host.as_bytes()) as u32 & 0xff_ffff;
@@ -74,7 +75,7 @@ pub fn html(body: impl Into<String>) -> Answer {
     Answer { status: 200, content_type: "text/html", location: None, body: body.into(), delay: Duration::ZERO }
 }
 
-/// 404.
+/// A 404 answer.
 pub fn missing() -> Answer {
     Answer { status: 404, ..html("<p>no</p>") }
 }
@@ -84,7 +85,7 @@ pub fn moved(to: &str) -> Answer {
     Answer { status: 301, location: Some(to.to_owned()), ..html("") }
 }
 
-/// So many words that no other number has.
+/// This many words, which no other number has.
 pub fn words(number: u64, count: u64) -> String {
     (0..count)
         .map(|at| format!("{:x}", xxh3_64(&[number.to_le_bytes(), at.to_le_bytes()].concat()) >> 40))

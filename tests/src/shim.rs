@@ -1,11 +1,11 @@
-//! Libraries that stand between a program and the system (`LD_PRELOAD`), compiled when a test needs them.
+//! Libraries that are loaded between a program and the system (`LD_PRELOAD`). They are compiled when a test needs them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::ensure;
 
-/// The library of `shim/NAME.c`, compiled into `folder` now.
+/// Compiles `shim/NAME.c` into `folder`, and returns the path of the library.
 pub fn compile(name: &str, folder: &Path) -> anyhow::Result<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim").join(name).with_extension("c");
     let library = folder.join(name).with_extension("so");

@@ -1,4 +1,4 @@
-//! A static site server: folders as hosts, and, where asked for, what makes real sites hard to compare.
+//! A static site server that shows folders as hosts. It can add what makes real sites hard to compare.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,20 +15,20 @@ use tokio::net::TcpListener;
 
 use crate::links::with_queries;
 
-/// What is added to the files.
+/// The noise that is added to the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Noise {
-    /// Time before each answer.
+    /// The time before each answer.
     pub latency: Duration,
-    /// An advertisement on each page, another with each answer.
+    /// Whether each page gets an advertisement, a different one with each answer.
     pub ads: bool,
-    /// The time of the answer on each page.
+    /// Whether each page shows the time of its answer.
     pub timestamps: bool,
-    /// A session in each link of each page: the one of the request, or a new one.
+    /// Whether each link of a page gets a session: the session of the request, or a new one.
     pub sessions: bool,
 }
 
-/// Folders, by the host that shows them.
+/// Folders that are shown as hosts.
 #[derive(Debug)]
 pub struct Sites {
     folders: BTreeMap<String, PathBuf>,
@@ -37,10 +37,10 @@ pub struct Sites {
 }
 
 impl Sites {
-    /// Name of the parameter that carries a session.
+    /// The name of the parameter that carries a session.
     pub const SESSION: &str = "sid";
 
-    /// Hosts and their folders. Links out of a folder are not followed.
+    /// Shows these folders, each as the host before it. Links that lead out of a folder are not followed.
     pub fn new(sites: impl IntoIterator<Item = (String, PathBuf)>, noise: Noise) -> anyhow::Result<Self> {
         let folders = sites.into_iter().map(|(host, folder)| {
             let real = folder.canonicalize().with_context(|| folder.display().to_string())?;
@@ -49,7 +49,7 @@ impl Sites {
         Ok(Self { folders: folders.collect::<anyhow::Result<_>>()?, noise, asked: Mutex::default() })
     }
 
-    /// Hosts and targets asked for so far, in order.
+    /// The hosts and targets that were requested so far, in order.
     pub fn asked(&self) -> Vec<(String, String)> {
         self.lock().clone()
     }
@@ -58,7 +58,7 @@ impl Sites {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers connections until it is dropped.
+    /// Serves connections until the future is dropped.
     pub async fn run(self: Arc<Self>, listener: TcpListener) {
         serve(listener, move |request| {
             let sites = Arc::clone(&self);
@@ -71,7 +71,7 @@ impl Sites {
         .await;
     }
 
-    /// What `host` answers to `target` (path and query).
+    /// The answer of `host` to `target` (path and query).
     pub fn answer(&self, host: &str, target: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
         let number = {
             let mut asked = self.lock();
@@ -140,7 +140,7 @@ impl Sites {
 
 enum Found {
     File(PathBuf),
-    /// A folder that was asked for without the slash at its end.
+    /// A folder that was requested without the slash at its end.
     Folder,
 }
 
@@ -177,7 +177,8 @@ fn decode(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// RFC 9110, section 13.2.2: If-None-Match, and only without it If-Modified-Since.
+/// Whether the answer is 304, according to RFC 9110, section 13.2.2: If-None-Match decides; only without it,
+/// If-Modified-Since does.
 fn not_modified(headers: &HeaderMap, etag: &str, changed: u64) -> bool {
     let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
     match text(header::IF_NONE_MATCH) {

@@ -1,5 +1,5 @@
-//! Whether a crawl directory is sound, whatever its crawl went through: what `crawler check` finds, and what can be told from
-//! the outputs alone. Every helper that crawls asks this at its end, so that every test of the suite does.
+//! Checks that a crawl directory is sound, whatever the crawl went through: with `crawler check`, and with checks of
+//! the outputs alone. Every helper that crawls runs these checks at its end, so that every test does.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::crawl::{lines, text};
 
-/// An error with all findings if there are any.
+/// Returns an error with all findings, if there are any.
 pub fn sound(dir: &mut CrawlDir) -> anyhow::Result<()> {
     let findings = check(dir)?;
     ensure!(findings.is_empty(), "{}: crawler check: {findings:#?}", dir.path().display());
@@ -26,12 +26,12 @@ pub fn sound(dir: &mut CrawlDir) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same for a directory that no process has open.
+/// Like [`sound`], for a directory that no process has open.
 pub fn sound_at(dir: &Path) -> anyhow::Result<()> {
     sound(&mut CrawlDir::existing(dir)?)
 }
 
-/// After a run, no URL stands in both `pages.jsonl` and `skipped.jsonl`, by the key that URLs are compared by.
+/// Checks that no URL is in both `pages.jsonl` and `skipped.jsonl` after a run. URLs are compared by their keys.
 fn apart(dir: &CrawlDir) -> anyhow::Result<()> {
     let mut layers = Layers::new();
     if let Some(stored) = dir.settings()? {
@@ -53,7 +53,7 @@ fn apart(dir: &CrawlDir) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A store that can be looked at when the crawl that had it is over. Clones share it.
+/// A store that can still be read after the crawl that used it has ended. Clones share it.
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<dyn Store>>);
 
@@ -65,7 +65,7 @@ impl Shared {
         Self(Arc::new(Mutex::new(store)))
     }
 
-    /// A session on it.
+    /// A session on the store.
     pub fn session(&self) -> Session {
         Session::new(Box::new(self.clone()))
     }
@@ -76,7 +76,7 @@ impl Store for Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(space, key)
     }
 
-    /// Hands the entries out in portions, and without the lock: whoever visits them may read the store.
+    /// Reads the entries in portions, and calls `visit` without the lock, because the visitor may read the store.
     fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> Result<()> {
         let mut from = from.to_vec();
         loop {

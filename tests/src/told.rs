@@ -1,5 +1,5 @@
-//! A server on loopback that a test writes down as a function of whole requests, header fields and body included, and that
-//! remembers what it was asked.
+//! A server on loopback that a test defines by a function of whole requests, including header fields and body. It
+//! records the requests.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,29 +15,29 @@ use http_body_util::{BodyExt, Full};
 use crate::background::Background;
 use crate::crawl::{Crawled, crawl_with, settings};
 
-/// A request as the server saw it.
+/// A request, as the server received it.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// `GET` or `POST`.
     pub method: String,
-    /// Without port.
+    /// The host, without port.
     pub host: String,
-    /// Path and query.
+    /// The path and query.
     pub target: String,
-    /// Header fields.
+    /// The header fields.
     pub fields: HeaderMap,
     /// The body as text.
     pub body: String,
 }
 
 impl Asked {
-    /// A header field as text; empty where it is absent.
+    /// A header field as text; empty if it is absent.
     pub fn field(&self, name: &str) -> &str {
         self.fields.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 }
 
-/// What is answered: status, header fields, body.
+/// An answer: status, header fields, body.
 pub type Answer = (u16, Vec<(&'static str, String)>, Vec<u8>);
 
 /// An HTML page.
@@ -51,19 +51,19 @@ pub fn moved(status: u16, to: &str) -> Answer {
     (status, vec![("location", to.into())], Vec::new())
 }
 
-/// 404.
+/// A 404 answer.
 pub fn missing() -> Answer {
     (404, Vec::new(), b"no".to_vec())
 }
 
-/// The server.
+/// A server that is defined by a function.
 pub struct Told {
     server: Background,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Told {
-    /// A server that answers as `script` says, for all hosts.
+    /// Starts a server that answers as `script` says, for all hosts.
     pub fn new(script: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> anyhow::Result<Self> {
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
         let (script, seen) = (Arc::new(script), Arc::clone(&asked));
@@ -90,7 +90,7 @@ impl Told {
         Ok(Self { server, asked })
     }
 
-    /// What it was asked so far.
+    /// All requests so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -103,7 +103,7 @@ impl Told {
             .collect()
     }
 
-    /// Settings that lead every host here; `more` are keys and values on top.
+    /// Settings that lead every host to this server. `more` are keys and values that are set on top.
     pub fn settings(&self, more: &[(&str, &str)]) -> anyhow::Result<Settings> {
         let connect_to = self.server.connect_to();
         let mut all = vec![("scope.scope", "any"), ("fetch.connect-to", connect_to.as_str())];

@@ -1,4 +1,5 @@
-//! A fetcher that writes down when what was asked for, and how much was open at once: politeness as the hosts see it.
+//! A fetcher that records the times of requests and the number of open requests, so that tests can check politeness
+//! from the view of hosts.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -9,7 +10,7 @@ use crawler::fetch::{Fetch, FetchError, Request, Response};
 use frontier::Millis;
 use url::Url;
 
-/// Wraps a fetcher; clones share what was seen.
+/// Wraps a fetcher and records its requests. Clones share the record.
 #[derive(Clone, Debug)]
 pub struct Watch<F> {
     inner: F,
@@ -17,16 +18,16 @@ pub struct Watch<F> {
     seen: Arc<Mutex<SeenByHost>>,
 }
 
-/// What was seen, by host.
+/// The record of the requests, by host.
 #[derive(Clone, Debug, Default)]
 pub struct SeenByHost {
-    /// Times of requests, in order, with their path.
+    /// The times and paths of requests, in order.
     pub requests: BTreeMap<String, Vec<(Millis, String)>>,
-    /// Requests open now.
+    /// The number of requests that are open now.
     pub open: BTreeMap<String, usize>,
-    /// The most that were ever open at once to one host.
+    /// The largest number of requests that were ever open to one host at once.
     pub most_open_to_one: usize,
-    /// The most that were ever open at once.
+    /// The largest number of requests that were ever open at once.
     pub most_open: usize,
 }
 
@@ -36,7 +37,7 @@ impl<F> Watch<F> {
         Self { inner, clock, seen: Arc::default() }
     }
 
-    /// What was seen so far.
+    /// The record so far.
     pub fn seen(&self) -> SeenByHost {
         self.lock().clone()
     }
@@ -56,7 +57,7 @@ impl<F: Fetch> Fetch for Watch<F> {
             seen.most_open_to_one = seen.most_open_to_one.max(seen.open[&host]);
             seen.most_open = seen.most_open.max(seen.open.values().sum());
         }
-        // Others get their turn, so that what may be open at once is.
+        // Other tasks get a turn, so that all requests that may be open at once are.
         for _ in 0..3 {
             tokio::task::yield_now().await;
         }

@@ -1,18 +1,19 @@
-//! Reads what an answer says about who asked: cookies, a challenge, that a session has ended. Page workers do this.
+//! Reads from an answer how a site treats the client: cookies, a challenge for credentials, or the end of a session.
+//! Page workers do this.
 
 use url::Url;
 
 use crate::auth::login::Login;
 use crate::fetch::Response;
 
-/// What an answer says about who asked. Empty for most answers.
+/// The reaction of a site to the cookies and credentials of one request. Empty for most answers.
 #[derive(Debug, Default)]
 pub struct Heard {
     /// Values of `Set-Cookie`.
     pub cookies: Vec<String>,
     /// Values of `WWW-Authenticate` of a 401.
     pub challenges: Vec<String>,
-    /// Whether the answer looks as it does for somebody who is not logged in. The login file says how to tell.
+    /// Whether the answer is that for a client that is not logged in. The login file describes such answers.
     pub is_lost: bool,
 }
 

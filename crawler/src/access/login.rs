@@ -1,8 +1,8 @@
 //! Logs in: makes the requests for the steps of [`crate::auth::login`].
 //!
 //! The user has named these pages, so robots.txt is not asked about them. The delay of the crawl lies between two
-//! requests. A login takes a while. So a copy of [`SiteAccess`] does it in a thread of its own ([`SiteAccess::leave`]), and
-//! [`SiteAccess::come_back`] takes over what the copy brings back. Until then, requests to the sites of the logins wait
+//! requests. A login takes a while. So a copy of [`SiteAccess`] logs in on a thread of its own ([`SiteAccess::leave`]),
+//! and [`SiteAccess::come_back`] takes over its results. Until then, requests to the sites of the logins wait
 //! ([`SiteAccess::waits`]).
 
 use std::sync::Arc;
@@ -58,13 +58,13 @@ impl SiteAccess {
         self.is_away
     }
 
-    /// A copy that is to [log in](SiteAccess::log_in).
+    /// Returns a copy that will [log in](SiteAccess::log_in).
     pub fn leave(&mut self) -> Self {
         self.is_away = true;
         self.clone()
     }
 
-    /// The copy has come back. From now on its cookies and sessions are those of the crawl.
+    /// Takes over what the copy brings back. From now on, its cookies and sessions are those of the crawl.
     pub fn come_back(&mut self, logged_in: LoggedIn, session: &mut Session) -> Result<(), LoginError> {
         self.is_away = false;
         for (url, cookies) in logged_in.cookies {

@@ -1,8 +1,4 @@
-//! What the crawl shows a site of itself: cookies, accounts and logins, and the signature of its requests.
-//!
-//! The engine owns one [`SiteAccess`]. When it hands out a job, it asks [`SiteAccess::wear`] for the header fields of the
-//! request. When a report comes back, it passes what the answer said to [`SiteAccess::hear`]. Both functions know one URL
-//! at a time, because every redirect is a job of its own. So a field for one host is never sent to another.
+//! The part of each request that identifies the crawl to a site: cookies, accounts and logins, and the signature.
 
 mod heard;
 mod login;
@@ -137,7 +133,7 @@ impl SiteAccess {
         self.jars.as_mut().is_some_and(|jars| jars.sends(url, names))
     }
 
-    /// What the page workers must know about the logins.
+    /// The logins, which the page workers need in order to recognise pages for clients that are not logged in.
     pub fn logins(&self) -> Vec<steps::Login> {
         self.logins.iter().map(|login| login.login().clone()).collect()
     }

@@ -9,48 +9,48 @@ use url::{Position, Url};
 use super::Secret;
 use super::digest::Challenge;
 
-/// How a host wants to know who asks.
+/// The way in which a host wants to know who sends a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// Name and password in every request.
+    /// A name and a password in every request.
     Basic,
-    /// Proof of a password, made from what the server asks.
+    /// A proof of a password, made from the server's challenge.
     Digest,
     /// A token in every request.
     Bearer,
 }
 
-/// What is known of one host.
+/// The account on one host.
 #[derive(Clone, Debug)]
 struct Account {
     scheme: Scheme,
     user: Secret,
     password: Secret,
-    /// What the host asked last, and how often that was answered.
+    /// The last challenge of the host, and the number of requests that have answered it.
     challenge: Option<(Challenge, u32)>,
 }
 
-/// Accounts by host. A host is given with its port where that is not the default one of the scheme; what is given for
-/// `a.test` is sent to no other host, not to `b.a.test` either.
+/// The accounts, by host. A host includes its port if that is not the default port of the scheme. The account of
+/// `a.test` is sent to no other host, not even to `b.a.test`.
 #[derive(Clone, Debug, Default)]
 pub struct Credentials {
     accounts: HashMap<String, Account>,
 }
 
 impl Credentials {
-    /// Adds an account. `password` is the token of a bearer.
+    /// Adds an account. For a bearer, `password` is the token.
     pub fn add(&mut self, host: &str, scheme: Scheme, user: Secret, password: Secret) {
         let account = Account { scheme, user, password, challenge: None };
         self.accounts.insert(host.to_ascii_lowercase(), account);
     }
 
-    /// Whether there are none.
+    /// Whether there are no accounts.
     pub fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }
 
-    /// The value of `Authorization` for a request; `None` for hosts without an account, and for digest before the first
-    /// challenge. `client_nonce` is random, and used once. It is a secret: see `cookies::redact`.
+    /// The value of `Authorization` for a request. `None` for hosts without an account, and for digest before the first
+    /// challenge. `client_nonce` is a random number that is used once. The value is a secret: see `cookies::redact`.
     pub fn header(&mut self, method: &str, url: &Url, client_nonce: u64) -> Option<String> {
         let account = self.accounts.get_mut(&url[Position::BeforeHost..Position::AfterPort])?;
         let (user, password) = (account.user.reveal(), account.password.reveal());
@@ -66,8 +66,8 @@ impl Credentials {
         }
     }
 
-    /// Takes the values of `WWW-Authenticate` of a 401. Returns whether the request is worth sending once more: the first
-    /// challenge of a host, or one that says our last answer was only too old.
+    /// Takes the values of `WWW-Authenticate` of a 401. Returns whether the request should be made once more: after the
+    /// first challenge of a host, and after a challenge that says that only the nonce of the last answer was too old.
     pub fn challenge<'a>(&mut self, url: &Url, values: impl IntoIterator<Item = &'a str>) -> bool {
         let Some(account) = self.accounts.get_mut(&url[Position::BeforeHost..Position::AfterPort]) else {
             return false;

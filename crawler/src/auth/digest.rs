@@ -1,9 +1,9 @@
-//! Digest access authentication (RFC 7616): proof of a password without sending it.
+//! Digest access authentication (RFC 7616). It proves that the client has a password, without sending the password.
 
 use md5::Md5;
 use sha2::{Digest, Sha256, Sha512_256};
 
-/// What a server asks.
+/// The challenge of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Challenge {
     realm: String,
@@ -11,10 +11,10 @@ pub struct Challenge {
     opaque: Option<String>,
     algorithm: Algorithm,
     is_session: bool,
-    /// Whether it takes `qop=auth`; without it the old form of RFC 2069 is used.
+    /// Whether the server accepts `qop=auth`. Otherwise the old form of RFC 2069 is used.
     has_qop: bool,
     user_hash: bool,
-    /// Whether the last answer was right but its nonce too old.
+    /// Whether the last answer was right, but its nonce too old.
     pub stale: bool,
 }
 
@@ -26,11 +26,11 @@ enum Algorithm {
     Sha512_256,
 }
 
-/// Parameters of a challenge that are looked at.
+/// The most parameters of a challenge that are read.
 const MAX_PARAMETERS: usize = 32;
 
 impl Challenge {
-    /// Reads one value of `WWW-Authenticate`; `None` where it is no digest challenge, or one that cannot be answered.
+    /// Reads one value of `WWW-Authenticate`. `None` if it is no digest challenge, or one that cannot be answered.
     pub fn read(value: &str) -> Option<Self> {
         let (scheme, rest) = value.trim().split_once(char::is_whitespace)?;
         if !scheme.eq_ignore_ascii_case("digest") {
@@ -46,7 +46,8 @@ impl Challenge {
                 "stale" => challenge.stale = value.eq_ignore_ascii_case("true"),
                 "userhash" => challenge.user_hash = value.eq_ignore_ascii_case("true"),
                 "qop" => {
-                    // Only auth-int: that signs the body of the answer, too, which is not known here.
+                    // The server offers only auth-int. That signs the body of the request, too, which is not known
+                    // here.
                     challenge.has_qop = value.split(',').any(|word| word.trim().eq_ignore_ascii_case("auth"));
                     if !challenge.has_qop {
                         return None;
@@ -69,7 +70,8 @@ impl Challenge {
         has_nonce.then_some(challenge)
     }
 
-    /// The value of `Authorization`, the `count`-th for this challenge, from 1 (RFC 7616, section 3.4).
+    /// The value of `Authorization`. It is answer number `count` to this challenge, counted from 1 (RFC 7616, section
+    /// 3.4).
     pub fn answer(
         &self,
         user: &str,
@@ -133,7 +135,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// `name=value, name="quoted \"value\"", …`.
+/// Reads parameters such as `name=value, name="quoted \"value\"", …`.
 fn parameters(text: &str) -> impl Iterator<Item = (&str, String)> {
     let mut rest = text;
     std::iter::from_fn(move || {

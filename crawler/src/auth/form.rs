@@ -1,4 +1,4 @@
-//! The form of a login page: its fields, hidden ones included, and where it is sent.
+//! The form of a login page: its fields, including hidden ones, and the URL to which it is sent.
 
 use std::cell::RefCell;
 
@@ -8,29 +8,29 @@ use url::Url;
 
 use super::Secret;
 
-/// A form as the page has it.
+/// A form of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Form {
-    /// Attributes by which the login file can name it.
+    /// The attributes by which the login file can name the form (`id`, `name`, `action`).
     pub names: Vec<String>,
-    /// `action`, unresolved.
+    /// The attribute `action`, unresolved.
     pub action: String,
-    /// Sent in the body; else in the query.
+    /// Whether the fields are sent in the body. Otherwise they are sent in the query.
     pub is_post: bool,
-    /// Names and values that a browser would send without anything typed in.
+    /// The names and values of the fields that a browser would send if the user typed nothing.
     pub fields: Vec<(String, String)>,
-    /// Name of the first password field.
+    /// The name of the first password field.
     pub password: Option<String>,
-    /// Name of the field for the user: the last text field before the password.
+    /// The name of the field for the user. It is the last text field before the password.
     pub user: Option<String>,
 }
 
 /// A request that sends a form.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// Where to.
+    /// The URL of the request.
     pub url: Url,
-    /// `application/x-www-form-urlencoded`; `None` for a form that is sent with GET. A secret.
+    /// The body (`application/x-www-form-urlencoded`); `None` for a form that is sent with GET. It is a secret.
     pub body: Option<Secret>,
 }
 
@@ -42,9 +42,9 @@ impl std::fmt::Debug for Submission {
     }
 }
 
-/// Forms of a page that are read.
+/// The most forms of a page that are read.
 const MAX_FORMS: usize = 64;
-/// Fields of a form that are read.
+/// The most fields of a form that are read.
 const MAX_FIELDS: usize = 512;
 
 /// The forms of a page.
@@ -57,8 +57,8 @@ pub fn forms(html: &str) -> Vec<Form> {
     tokenizer.sink.state.into_inner().forms
 }
 
-/// The form that the login file means: the one of this name, else the first with a password field, else (a login in two pages) the
-/// first that is posted.
+/// The form that the login file means: the form with this name. Without a name, it is the first form with a password
+/// field, or else (for a login in two pages) the first form that is sent with POST.
 pub fn choose<'a>(forms: &'a [Form], name: Option<&str>) -> Option<&'a Form> {
     match name {
         Some(name) => forms.iter().find(|form| form.names.iter().any(|other| other == name)),
@@ -67,8 +67,8 @@ pub fn choose<'a>(forms: &'a [Form], name: Option<&str>) -> Option<&'a Form> {
 }
 
 impl Form {
-    /// The request that sends the form with these values; fields of the page that are not named keep theirs. The names
-    /// `user` and `password` mean the form's own fields of that kind, where it has none of that name.
+    /// The request that sends the form with these values. Other fields of the page keep their values. The names `user`
+    /// and `password` mean the form's own fields of that kind, unless it has fields with these names.
     pub fn submit(&self, page: &Url, values: &[(String, Secret)]) -> Option<Submission> {
         let mut fields = self.fields.clone();
         for (name, value) in values {
@@ -99,11 +99,11 @@ impl Form {
 struct State {
     forms: Vec<Form>,
     is_open: bool,
-    /// Text field seen last.
+    /// The name of the last text field.
     text: Option<String>,
-    /// Name of the `select` that is open, and whether it has a value already.
+    /// The name of the open `select`, and whether it has a value already.
     select: Option<(String, bool)>,
-    /// Name of the `textarea` that is open.
+    /// The name of the open `textarea`.
     textarea: Option<String>,
 }
 

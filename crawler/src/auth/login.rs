@@ -1,4 +1,5 @@
-//! A login by form, as steps for whoever sends requests: fetch the page with the form, send the form, see whether it worked.
+//! The steps of a login by form, for the code that sends requests: get the page with the form, send the form, check
+//! whether that worked.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,65 +8,65 @@ use url::Url;
 use super::Secret;
 use super::form::{Submission, choose, forms};
 
-/// What the login file says of one login.
+/// The description of one login in the login file.
 #[derive(Clone, Debug)]
 pub struct Login {
     /// The page with the form.
     pub url: Url,
-    /// Which form.
+    /// The `id`, `name` or `action` of the form; `None`: see [`choose`].
     pub form: Option<String>,
-    /// What is typed into which field.
+    /// The names and values of the fields to fill in.
     pub fields: Vec<(String, Secret)>,
-    /// How success is told.
+    /// The signs of success.
     pub check: Check,
-    /// How a lost session is told.
+    /// The signs of a lost session.
     pub lost: Lost,
-    /// Where the form was found. The page workers read it while logins run, so all copies share it.
+    /// The place where the form was found. The page workers read it while logins run, so all copies share it.
     pub form_at: FormAt,
 }
 
-/// Where the form of a login was found: the URL of the login file may redirect to it.
+/// The place where the form of a login was found. It is needed because the URL of the login file may redirect.
 #[derive(Clone, Debug, Default)]
 pub struct FormAt(Arc<OnceLock<Url>>);
 
-/// How success is told. Without any of these, any answer below 400 that shows no password field again is a success.
+/// The signs of success. If none of them is given, any answer below 400 without a password field is a success.
 #[derive(Clone, Debug, Default)]
 pub struct Check {
-    /// A page to look at; else the answer to the form.
+    /// A page to look at; `None`: the answer to the form is looked at.
     pub url: Option<Url>,
-    /// What it must contain.
+    /// A text that the page must contain.
     pub contains: Option<String>,
-    /// What it must not contain.
+    /// A text that the page must not contain.
     pub lacks: Option<String>,
 }
 
-/// How a lost session is told, beside an answer 401.
+/// The signs of a lost session, besides an answer 401.
 #[derive(Clone, Debug, Default)]
 pub struct Lost {
-    /// Part of the URL to which pages redirect then. Without it, the host and path of the login page, or of the page to which that
-    /// redirects.
+    /// A part of the URL to which pages redirect without a session. If it is not given, this is the host and path of
+    /// the login page, or of the page to which the login page redirects.
     pub redirect: Option<String>,
-    /// What a page says then.
+    /// A text that pages contain without a session.
     pub contains: Option<String>,
 }
 
-/// What to do next.
+/// The next step of a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Fetch this, following redirects, and give the answer to [`LoginSession::answer`].
+    /// Get this URL, follow redirects, and pass the answer to [`LoginSession::answer`].
     Get(Url),
-    /// Send this, following redirects, and give the answer to [`LoginSession::answer`].
+    /// Send this form, follow redirects, and pass the answer to [`LoginSession::answer`].
     Submit(Submission),
-    /// Logged in.
+    /// The login has succeeded.
     Done,
-    /// Not logged in, and why.
+    /// The login has failed, for this reason.
     Failed(Arc<str>),
 }
 
 /// An answer after redirects.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// Where the redirects ended.
+    /// The URL at which the redirects ended.
     pub url: &'a Url,
     /// HTTP status.
     pub status: u16,
@@ -73,7 +74,7 @@ pub struct Answer<'a> {
     pub html: &'a str,
 }
 
-/// How far a login has come.
+/// The state of a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
     Outside,
@@ -84,17 +85,18 @@ enum State {
     Failed(Arc<str>),
 }
 
-/// One login, and whether it holds.
+/// One login, and whether its session is valid now.
 #[derive(Clone, Debug)]
 pub struct LoginSession {
     login: Login,
     state: State,
-    /// Logins since the last page that came with the session; bounded, so that a site that lets nobody in is not asked for ever.
+    /// The number of logins since the last page that came with the session. It is bounded, so that the crawl does not
+    /// try for ever at a site that accepts no login.
     attempts: u32,
 }
 
 impl LoginSession {
-    /// Logins in a row without a page in between.
+    /// The most logins in a row without a page between them.
     pub const MAX_ATTEMPTS: u32 = 3;
 
     /// A login that has not begun.
@@ -102,7 +104,7 @@ impl LoginSession {
         Self { login, state: State::Outside, attempts: 0 }
     }
 
-    /// The first step, and the first after the session was lost.
+    /// The first step of a login. Call this also after the session was lost.
     pub fn begin(&mut self) -> Step {
         if self.attempts >= Self::MAX_ATTEMPTS {
             self.state = State::Failed("the session was lost again and again".into());
@@ -140,13 +142,13 @@ impl LoginSession {
             return self.fail("the login page has no such form");
         };
         if form.password.is_some() {
-            // The first place stays: a later login begins at the same URL.
+            // The first place is kept, because a later login begins at the same URL.
             let _ = self.login.form_at.0.set(answer.url.clone());
         }
         let Some(submission) = form.submit(answer.url, &self.login.fields) else {
             return self.fail("the form leads nowhere");
         };
-        // Passwords go to the site that the login file names, and never from TLS to plain text.
+        // Passwords are sent only to the site that the login file names, and never from a page with TLS to one without.
         let page = &self.login.url;
         if submission.url.host() != page.host() && submission.url.host() != answer.url.host() {
             return self.fail("the form would be sent to another host");
@@ -190,8 +192,8 @@ impl LoginSession {
         Step::Failed(why)
     }
 
-    /// An answer of this site has come; `is_lost` is what [`Login::is_lost`] says of it. True if the session is lost by it:
-    /// then the URL is queued again, and [`LoginSession::begin`] gives the way back in.
+    /// Records an answer of this site. `is_lost` is the result of [`Login::is_lost`] for it. Returns whether the
+    /// session was lost: then the URL is queued again, and [`LoginSession::begin`] begins a new login.
     pub fn saw(&mut self, status: u16, is_lost: bool) -> bool {
         if self.state != State::Inside {
             return false;
@@ -204,7 +206,7 @@ impl LoginSession {
         is_lost
     }
 
-    /// What the login file says.
+    /// The description of the login.
     pub fn login(&self) -> &Login {
         &self.login
     }
@@ -226,8 +228,8 @@ impl Login {
         url.host() == self.url.host()
     }
 
-    /// Whether an answer of this site looks as it does to somebody who is not logged in. `redirect` is where a 3xx answer
-    /// points.
+    /// Whether an answer of this site is that for a client that is not logged in. `redirect` is the target of a 3xx
+    /// answer.
     pub fn is_lost(&self, status: u16, redirect: Option<&Url>, body: &[u8]) -> bool {
         let to_login = redirect.is_some_and(|target| match &self.lost.redirect {
             Some(part) => target.as_str().contains(part.as_str()),

@@ -1,4 +1,4 @@
-//! `login.toml`: which hosts ask who we are, and what we answer.
+//! `login.toml`: the accounts of the crawl, and the hosts to which they belong.
 //!
 //! ```toml
 //! [[login]]                              # a form
@@ -26,22 +26,22 @@ use super::Secret;
 use super::credentials::{Credentials, Scheme};
 use super::login::{Check, FormAt, Login, Lost};
 
-/// Everything that a file says.
+/// The content of a login file.
 #[derive(Debug, Default)]
 pub struct LoginFile {
-    /// Forms, in order.
+    /// The logins by form, in their order.
     pub logins: Vec<Login>,
-    /// HTTP authentication.
+    /// The accounts for HTTP authentication.
     pub credentials: Credentials,
 }
 
-/// What is wrong with a file. Values never come into the text.
+/// The errors of a login file. Their texts never contain values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoginFileError {
-    /// Not TOML, or unknown keys.
+    /// The text is no TOML, or it has unknown keys.
     #[error("{0}")]
     Toml(String),
-    /// A value that is none.
+    /// A value that is not valid for its key.
     #[error("{0}: {1}")]
     Value(String, &'static str),
     /// An environment variable that is not set.
@@ -103,7 +103,7 @@ enum Value {
 }
 
 impl LoginFile {
-    /// Reads a file; `variable` looks up the environment.
+    /// Reads a file. `variable` looks up environment variables.
     pub fn read(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, LoginFileError> {
         let file: File = toml::from_str(text).map_err(|error| LoginFileError::Toml(without_source(&error, text)))?;
         let secret = |value: &Value| match value {
@@ -155,7 +155,7 @@ impl LoginFile {
     }
 }
 
-/// The error's own words and the number of its line, without the line's text: that may be a password.
+/// The error's own message and the number of its line, without the text of the line: that may be a password.
 fn without_source(error: &toml::de::Error, text: &str) -> String {
     let message = error.message().lines().next().unwrap_or_default();
     match error.span().and_then(|span| text.get(..span.start)) {

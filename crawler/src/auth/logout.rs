@@ -4,7 +4,7 @@
 
 use url::Url;
 
-/// Words that end a session wherever they stand alone between separators of a path.
+/// The words of URLs that end a session. They count if they are a whole part of a path or query.
 const WORDS: [&str; 14] = [
     "logout",
     "logoff",
@@ -79,10 +79,10 @@ pub fn says_logout(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST && PHRASES.contains(&text.to_lowercase().as_str())
 }
 
-/// Whether following `url` would end a session.
+/// Whether a request for `url` would end a session.
 pub fn is_logout(url: &Url) -> bool {
     let path = url.path().to_ascii_lowercase();
-    // The last part of a path acts; `/logout/help` and `/articles/logout-problems` are read.
+    // Only the last part of a path matters. `/logout/help` and `/articles/logout-problems` are pages to read.
     let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let stem = last.split('.').next().unwrap_or_default().split(';').next().unwrap_or_default();
     if is_word(stem) {
@@ -101,7 +101,7 @@ pub fn is_logout(url: &Url) -> bool {
         );
         let value = value.rsplit([':', '/', '.']).next().unwrap_or_default();
         let value = if name == "title" { value.strip_prefix("user").unwrap_or(value) } else { value };
-        // `q=logout` is a search for the word unless the whole page is chosen so (Drupal: `?q=user/logout`).
+        // `q=logout` is a search for the word, unless the query chooses the page (Drupal: `?q=user/logout`).
         let searched = name == "q" && !url.query().is_some_and(|query| query.to_ascii_lowercase().contains("user/"));
         is_word(&name) && value != "0" && value != "false" || acts && is_word(value) && !searched
     })

@@ -1,12 +1,13 @@
-//! Getting in: HTTP authentication per host, and logins by form.
+//! Accounts on sites: HTTP authentication per host, and logins by form.
 //!
-//! Secrets come from environment variables that the file names, or stand in the file (which should then be readable by its
-//! owner alone); nothing here prints them.
+//! Secrets come from environment variables that the login file names, or from the file itself (which should then be
+//! readable only by its owner). Nothing here prints them.
 //!
-//! [`crate::access::SiteAccess`] carries out what stands here. For every request it asks [`Credentials::header`] for the value of
-//! `Authorization`; after a 401 with `WWW-Authenticate` it gives that to [`Credentials::challenge`] and, if that says so, the
-//! request is made once more. It runs the steps of [`login::LoginSession`] before the first page, and again when a session is lost.
-//! [`logout::is_logout`] names links that are never followed by a crawl with an account.
+//! [`crate::access::SiteAccess`] uses this module. For every request, it takes the value of `Authorization` from
+//! [`Credentials::header`]. After a 401 with `WWW-Authenticate`, it passes the challenge to [`Credentials::challenge`];
+//! if that returns true, the request is made once more. It runs the steps of [`login::LoginSession`] before the first
+//! page, and again when a session is lost. [`logout::is_logout`] finds the links that a crawl with an account never
+//! follows.
 
 pub mod credentials;
 pub mod digest;
@@ -21,17 +22,17 @@ mod tests;
 pub use credentials::Credentials;
 pub use login_file::{LoginFile, LoginFileError};
 
-/// A text that does not print itself.
+/// A text that is never printed.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Hides a text.
+    /// Makes a secret of a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text.
+    /// The text of the secret.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Vectors of the RFCs, a login site in memory, and links that log out.
+//! Tests with the vectors of the RFCs, a login site in memory, and links that log out.
 
 use url::Url;
 
@@ -182,7 +182,7 @@ fn a_form_is_sent_as_a_browser_would() {
     assert!(super::form::forms(&"<form><input name=a>".repeat(10_000))[0].fields.len() <= 512);
 }
 
-/// A site with a token that is good once, and a session that it can lose.
+/// A site whose tokens are good once, and which can lose its session.
 #[derive(Default)]
 struct Site {
     tokens: u32,
@@ -230,7 +230,7 @@ impl Site {
     }
 }
 
-/// Whether the session is lost by an answer.
+/// Whether an answer loses the session.
 fn lost(session: &mut LoginSession, status: u16, redirect: Option<&Url>, html: &str) -> bool {
     let is_lost = session.login().is_lost(status, redirect, html.as_bytes());
     session.saw(status, is_lost)

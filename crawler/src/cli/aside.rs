@@ -1,4 +1,5 @@
-//! A file that is written aside, and gets its name when it is whole: who fails leaves what was there before.
+//! A file that is written under another name, and gets its own name when it is complete. If writing fails, the old file
+//! is still there.
 
 use std::fs::File;
 use std::io;
@@ -9,16 +10,17 @@ use anyhow::Context as _;
 /// A file that is being written. If it is dropped before its end, it is deleted.
 #[derive(Debug)]
 pub(super) struct Aside {
-    /// Where it is to be.
+    /// The path that the file gets at the end.
     path: PathBuf,
-    /// Where it is; `None` once nothing is to be deleted.
+    /// The path of the unfinished file; `None` if nothing must be deleted.
     unfinished: Option<PathBuf>,
 }
 
 impl Aside {
-    /// Begins a file that is to replace what is at `path`. What is no plain file (a pipe, a device) is written directly.
+    /// Begins a file that will replace the one at `path`. If there is no plain file at `path` (but a pipe or a device),
+    /// it is written directly.
     pub fn create(path: &Path) -> io::Result<(File, Self)> {
-        // A link stays a link, to the new file.
+        // A symbolic link stays. The file to which it leads is replaced.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if std::fs::metadata(&path).is_ok_and(|data| !data.is_file()) {
             let file = File::options().write(true).open(&path)?;
@@ -31,12 +33,12 @@ impl Aside {
         Ok((file, Self { path, unfinished: Some(unfinished) }))
     }
 
-    /// Where it is written.
+    /// The path at which the file is written now.
     pub fn path(&self) -> &Path {
         self.unfinished.as_deref().unwrap_or(&self.path)
     }
 
-    /// It is whole: it gets its name.
+    /// Gives the complete file its name.
     pub fn finish(mut self) -> anyhow::Result<()> {
         match self.unfinished.take() {
             Some(unfinished) => {
@@ -50,7 +52,7 @@ impl Aside {
 impl Drop for Aside {
     fn drop(&mut self) {
         if let Some(unfinished) = &self.unfinished {
-            // The error that ended the writing is what has to be told.
+            // If this fails, nothing is said: the user must see the error that ended the writing.
             let _ = std::fs::remove_file(unfinished);
         }
     }

@@ -1,4 +1,5 @@
-//! What `crawler why` says of a queued URL that was asked for in vain, or whose host is left alone after failures.
+//! The part of `crawler why` about failed attempts: for a queued URL that was asked for in vain, and for one whose host
+//! is left alone after failures.
 
 use dedup_stage::store::Session;
 use dedup_stage::url::UrlId;
@@ -11,7 +12,7 @@ use crate::engine::Attempt;
 use crate::outcome;
 use crate::report::html::put;
 
-/// Tells what the last attempt brought, and when the next one may be made.
+/// Tells the result of the last attempt, and when the next one may be made.
 pub(super) fn tell(
     out: &mut String,
     url: &Url,

@@ -40,7 +40,7 @@ pub struct Args {
     voice: Voice,
 }
 
-/// All that a crawl starts with: seeds and settings.
+/// The arguments with which a crawl starts: seeds and settings.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct Start {
     #[command(flatten)]
@@ -195,7 +195,7 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     Ok(end_code(if spent { StopReason::Done } else { reason }, stats.any_page()))
 }
 
-/// Says that site owners cannot reach who crawls, if so.
+/// Warns the user if site owners cannot reach them.
 pub(super) fn contact(settings: &Settings) {
     let config::Fetch { contact, allow_private, .. } = &settings.fetch;
     if contact.is_empty() && !allow_private {
@@ -205,7 +205,7 @@ pub(super) fn contact(settings: &Settings) {
     }
 }
 
-/// Says which outputs begin with this run, and so have nothing of the pages that were fetched before.
+/// Tells which outputs begin with this run, and so lack the pages that were fetched before.
 fn late_outputs(dir: &CrawlDir, output: &config::Output) -> anyhow::Result<()> {
     let lengths = dir.lengths()?;
     let has = |name: &str| lengths.keys().any(|known| known.starts_with(name));
@@ -221,26 +221,26 @@ fn late_outputs(dir: &CrawlDir, output: &config::Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A directory that this run has made. It is deleted again if the run ends before the crawl has begun: a call that is wrong leaves
-/// nothing that looks like a crawl.
+/// A directory that this run may have made. What this run has made is deleted again if the run ends before the crawl
+/// has begun. So a wrong call leaves nothing that looks like a crawl.
 struct Unmade {
     /// The directory.
     dir: PathBuf,
-    /// Whether this run has opened it. If another process was first, all is that one's.
+    /// Whether this run has opened the directory. If another process was first, nothing is deleted.
     opened: bool,
-    /// Whether its state is to be deleted: it was not there before.
+    /// Whether the state must be deleted, because it was not there before.
     state: bool,
-    /// Whether the directory is to be deleted: it was not there before.
+    /// Whether the directory must be deleted, because it was not there before.
     whole: bool,
 }
 
 impl Unmade {
-    /// What is not there of a crawl directory.
+    /// Looks which parts of a crawl directory do not exist yet.
     fn of(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), opened: false, state: !CrawlDir::is_at(dir), whole: !dir.exists() }
     }
 
-    /// The crawl has begun.
+    /// Records that the crawl has begun: nothing is deleted.
     fn keep(&mut self) {
         self.opened = false;
     }
@@ -252,7 +252,7 @@ impl Drop for Unmade {
             return;
         }
         let is_alone = || std::fs::read_dir(&self.dir).is_ok_and(|entries| entries.count() == 1);
-        // If something cannot be deleted, it stays: the error of the call is what has to be told.
+        // If something cannot be deleted, it stays, and nothing is said: the user must see the error of the call.
         if self.state && is_alone() {
             let _ = std::fs::remove_dir_all(self.dir.join("state"));
         }
@@ -262,11 +262,11 @@ impl Drop for Unmade {
     }
 }
 
-/// Who watches the crawl.
+/// The observers of the crawl.
 pub(super) struct Watching {
     pub terminal: Terminal,
     pub live: Option<Dashboard>,
-    /// At the end: the estimated loss, and what was learned.
+    /// At the end: the estimated loss, and what the crawl has learned.
     pub found: Option<(Option<Lost>, Learned)>,
 }
 
@@ -298,7 +298,7 @@ pub(super) fn live_page(
     Ok(Some(live))
 }
 
-/// The address of the live page, where one is wanted.
+/// The address of the live page, if the user wants one.
 fn address(text: &str) -> anyhow::Result<Option<SocketAddr>> {
     if text.is_empty() {
         return Ok(None);

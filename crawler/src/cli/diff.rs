@@ -39,7 +39,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let since = args.since.as_ref().map(|text| moment(text, Clock::System.now())).transpose()?;
     let mut dir = match CrawlDir::reading(path) {
         Ok(dir) => Some(dir),
-        // The outputs tell enough where the moment is given: another version's, or those of a crawl that does not answer.
+        // If the moment is given, the outputs are enough. They can be read even if another version wrote the state, or
+        // if the crawl does not answer.
         Err(OpenError::Store { error: Error::Foreign(_) | Error::Locked, .. }) if since.is_some() => None,
         Err(error) => return Err(error.into()),
     };

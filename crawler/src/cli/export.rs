@@ -70,8 +70,8 @@ pub(super) enum What {
 enum Format {
     /// JSON Lines
     Jsonl,
-    /// A table as text. A text that begins with =, +, - or @ gets an apostrophe in front, so that no spreadsheet takes it
-    /// for a formula
+    /// A table as text. A text that begins with =, +, - or @ gets an apostrophe in front, so that no spreadsheet takes
+    /// it for a formula
     Csv,
     /// A table with types (only if the program was built with `--features arrow`, as released programs are)
     Parquet,
@@ -127,7 +127,8 @@ impl Form {
             Format::Jsonl => fill(&mut out)?,
             Format::Csv => {
                 let names = self.what.columns().iter().map(|(name, _)| *name);
-                // Some members stand only in lines that have them, so the first line does not tell all columns.
+                // Some members are only in lines that have a value for them, so the first line does not show all
+                // columns.
                 let mut table = match self.what {
                     What::Skipped => Table::with_columns(&mut out, names),
                     _ => Table::new(&mut out),
@@ -171,7 +172,8 @@ pub(super) fn write(dir: &mut CrawlDir, what: What, all: bool, mut out: &mut dyn
     Ok(())
 }
 
-/// An output as far as the state vouches for it, for an export of its own lines. Parts that are gone are told of.
+/// An output as far as the state vouches for it, for an export of its own lines. Tells the user which parts are
+/// missing.
 fn vouched(dir: &CrawlDir, name: &str) -> anyhow::Result<Lines> {
     let lines = opened(dir, name)?;
     tell_gone(&lines.gone()?);
@@ -184,7 +186,7 @@ fn opened(dir: &CrawlDir, name: &str) -> anyhow::Result<Lines> {
     Lines::open(dir.path(), name, Some(length)).with_context(|| name.to_owned())
 }
 
-/// Says which parts of an output are gone.
+/// Tells the user which parts of an output are missing.
 pub(super) fn tell_gone(parts: &[Gone]) {
     for part in parts {
         say!("note: {part}: what it had is left out");

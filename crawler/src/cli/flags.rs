@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use config::{ConfigError, Layers};
 
-/// Settings that were given as flags. They are laid over all other settings.
+/// The settings that were given as flags. They override all other settings.
 #[derive(Clone, Debug, Default)]
 pub struct SettingFlags {
     /// Keys with their values as text. A list has several values.
@@ -35,7 +35,7 @@ impl SettingFlags {
         self.values.iter().any(|(known, values)| *known == key && values.iter().all(|value| value == "true"))
     }
 
-    /// Lays the flags over `layers`.
+    /// Applies the flags on top of `layers`.
     pub fn over(&self, mut layers: Layers) -> Result<Layers, ConfigError> {
         for (key, values) in &self.values {
             layers = match &values[..] {

@@ -1,10 +1,10 @@
-//! What `--help` shows: the command line as it is derived from the types, without the flags that a command refuses.
+//! The text of `--help`: the command line as it is derived from the types, without the flags that a command refuses.
 
 use clap::{Command, CommandFactory};
 
 use super::Cli;
 
-/// What stands below the flags of a command that crawls.
+/// The text below the flags of a command that crawls.
 const BELOW: &str = "\
 Each setting is also a key of the file that --config names, and an environment variable. The variable is named after the \
 flag: --max-url-length is CRAWLER_MAX_URL_LENGTH. The value of a list is one item, or several as in TOML: [\"a\", \"b\"].
@@ -12,14 +12,15 @@ flag: --max-url-length is CRAWLER_MAX_URL_LENGTH. The value of a list is one ite
 Exit codes: 0 done; 1 failed (I/O, damaged state); 2 wrong usage or configuration; 3 not one page with a 2xx or 304 answer \
 in the directory; 11 stopped by a signal, state saved; 14 page limit; 15 time limit.";
 
-/// What `crawler refresh` refuses, or does anyway.
+/// The flags that `crawler refresh` refuses, or that it implies.
 const NOT_FOR_ROUNDS: [&str; 4] = ["max-pages", "time-limit", "recrawl", "continuous"];
 
-/// What a crawl on many machines refuses.
+/// The flags that a crawl on many machines refuses.
 #[cfg(feature = "cluster")]
 const NOT_FOR_MANY: [&str; 7] = ["continuous", "recrawl", "topic", "topic-file", "like", "score-with", "known"];
 
-/// The command line. Flags that a command refuses are accepted, so that it can say why, and not shown.
+/// The command line. Flags that a command refuses are accepted, so that the command can say why it refuses them. They
+/// are not shown.
 pub(super) fn command() -> Command {
     let command = Cli::command()
         .mut_subcommand("crawl", |crawl| crawl.after_help(BELOW))
@@ -44,7 +45,8 @@ fn hidden(command: Command, flags: &[&str]) -> Command {
     flags.iter().fold(command, |command, flag| command.mut_arg(flag, |arg| arg.hide(true)))
 }
 
-/// The command with this name: `crawl`, or for a command of a command both names with a hyphen, such as `cluster-create`.
+/// The command with this name, such as `crawl`. For a command of a command, both names are joined by a hyphen, such as
+/// `cluster-create`.
 pub(super) fn find<'a>(command: &'a Command, name: &str) -> Option<&'a Command> {
     command.find_subcommand(name).or_else(|| {
         command.get_subcommands().find_map(|inner| find(inner, name.strip_prefix(inner.get_name())?.strip_prefix('-')?))

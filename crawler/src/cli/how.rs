@@ -1,4 +1,4 @@
-//! How a URL came to be queued, or why it was refused, as a sentence of `crawler why`.
+//! The way in which a URL came to be queued, or the reason why it was refused, as a sentence of `crawler why`.
 
 use config::{OnDuplicate, Settings};
 use dedup_stage::store::{Result, Session};
@@ -9,7 +9,8 @@ use url::Url;
 use crate::auth::logout::is_logout;
 use crate::record::{PageRecord, VerdictKind};
 
-/// How a URL came to be queued. Where links of duplicates are followed, the page that has the link may be a duplicate.
+/// The way in which a URL came to be queued. If links of duplicates are followed, the page that has the link may be a
+/// duplicate.
 pub(super) fn how(via: Via, source: Option<PageId>, settings: &Settings, session: &Session) -> Result<&'static str> {
     let follows = settings.dedup.on_duplicate != OnDuplicate::Drop;
     let Some(source) = source.filter(|_| via == Via::Link && follows) else { return Ok(words(via)) };
@@ -22,7 +23,7 @@ pub(super) fn how(via: Via, source: Option<PageId>, settings: &Settings, session
     })
 }
 
-/// The same without a look at the page that has the link.
+/// The same description, if nothing is known about the page that has the link.
 pub(super) fn words(via: Via) -> &'static str {
     match via {
         Via::Seed => "queued as a seed",
@@ -47,7 +48,7 @@ pub(super) fn words(via: Via) -> &'static str {
     }
 }
 
-/// Why a URL was refused. Where a reason has several causes, the cause is named.
+/// The reason why a URL was refused. If a reason has several causes, the cause is named.
 pub(super) fn refusal(settings: &Settings, url: &Url, reason: SkipReason, detail: Detail) -> &'static str {
     match (reason, detail) {
         (SkipReason::Nofollow, _) if !settings.access.login.is_empty() && is_logout(url) => {

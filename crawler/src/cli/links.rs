@@ -17,8 +17,8 @@ use crate::export::{Links, write_links};
 pub struct Args {
     #[command(flatten)]
     dir: Dir,
-    /// Only broken URLs, each with the pages that link to it. A URL is broken if it is answered with a status from 400 on, or
-    /// not at all, or if its redirects lead in a circle
+    /// Only broken URLs, each with the pages that link to it. A URL is broken if it is answered with a status from 400
+    /// on, or not at all, or if its redirects lead in a circle
     #[arg(long)]
     broken: bool,
     /// For scripts: JSON Lines on stdout

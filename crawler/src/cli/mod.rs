@@ -140,7 +140,7 @@ fn typed(text: &str) -> Result<Url, String> {
     }
 }
 
-/// Whether what stands before and behind a colon is a host and a port, and not a scheme and the rest of a URL.
+/// Whether the texts before and after a colon are a host and a port, and not a scheme and the rest of a URL.
 fn is_host_and_port(head: &str, rest: &str) -> bool {
     const SCHEMES: [&str; 8] = ["javascript", "mailto", "tel", "data", "file", "ftp", "about", "urn"];
     let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -150,7 +150,7 @@ fn is_host_and_port(head: &str, rest: &str) -> bool {
 
 /// Exit codes, as documented in `--help`.
 pub mod exit {
-    /// I/O, damaged state.
+    /// An I/O error, or a damaged state.
     pub const FAILED: u8 = 1;
     /// Wrong usage or wrong configuration.
     pub const USAGE: u8 = 2;
@@ -158,15 +158,15 @@ pub mod exit {
     pub const NOTHING_FETCHED: u8 = 3;
     /// Stopped by a signal. The state is saved.
     pub const STOPPED: u8 = 11;
-    /// Page limit.
+    /// The page limit was reached.
     pub const PAGE_LIMIT: u8 = 14;
-    /// Time limit.
+    /// The time limit was reached.
     pub const TIME_LIMIT: u8 = 15;
 }
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    // If the call is wrong, both end the program with what is wrong.
+    // If the arguments are wrong, both end the program with a message.
     let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
     let result = match cli.command {
         Command::Crawl(args) => crawl::run(*args),
@@ -201,7 +201,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// Whether the reader of stdout has seen enough.
+/// Whether the reader of stdout has closed it.
 fn is_closed(error: &anyhow::Error) -> bool {
     #[cfg(feature = "cluster")]
     let of_cluster = match error.downcast_ref() {
@@ -214,7 +214,7 @@ fn is_closed(error: &anyhow::Error) -> bool {
     error.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// An error with its causes, outermost first. Some errors tell their cause themselves; it is not told twice.
+/// An error with its causes, the outermost first. Some errors contain the text of their cause. It is not repeated.
 fn message(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -226,7 +226,7 @@ fn message(error: &anyhow::Error) -> String {
     text
 }
 
-/// Writes data to stdout. That its reader has seen enough is an error, which ends the program quietly.
+/// Writes data to stdout. If its reader has closed it, that is an error, which ends the program without a message.
 fn tell(text: impl AsRef<[u8]>) -> anyhow::Result<ExitCode> {
     std::io::stdout().write_all(text.as_ref())?;
     Ok(ExitCode::SUCCESS)

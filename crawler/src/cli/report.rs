@@ -21,8 +21,8 @@ use crate::report::learned::Learned;
 use crate::report::{Report, Summary};
 use crate::sink::{Lengths, PagesJsonl};
 
-/// What the state of a crawl says. If the state cannot be read, the numbers come from the outputs, and what only the
-/// state knows is `None`.
+/// The data of a crawl's state. If the state cannot be read, the numbers come from the outputs, and data that only the
+/// state has is `None`.
 struct Known {
     stats: Stats,
     stop_reason: &'static str,
@@ -42,7 +42,7 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     let known = match CrawlDir::reading(dir) {
         Ok(mut dir) => {
             if !args.json {
-                // The page would tell of nothing, and not say why.
+                // Otherwise the report would be empty, without a reason.
                 dir.vouched(PagesJsonl::NAME)?;
             }
             Known::of(&mut dir)?
@@ -165,7 +165,7 @@ impl Known {
         let (stats, reason) = dir.stats()?;
         let settings = dir.last_settings()?;
         Ok(Self {
-            // As long as the crawl goes on, or can be taken up where it was killed, the sample is not whole.
+            // While the crawl runs, or can be continued where it was killed, the sample is not complete.
             lost: match reason {
                 Some(_) if !dir.is_running() => stats.lost(engine::lost(dir.session())?),
                 _ => None,
@@ -185,8 +185,8 @@ impl Known {
         })
     }
 
-    /// Only the outputs can be read: a process that does not answer is crawling in the directory, or an earlier version
-    /// wrote the state.
+    /// The data if only the outputs can be read: a process that does not answer is crawling in the directory, or an
+    /// earlier version wrote the state.
     fn of_outputs(stop_reason: &'static str) -> Self {
         Self {
             stats: Stats::default(),

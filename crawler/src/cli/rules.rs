@@ -49,7 +49,7 @@ fn json(rule: &Rule) -> Value {
     })
 }
 
-/// One rule as text: what it says, and its evidence.
+/// One rule as text: the rule, and its evidence.
 pub(super) fn text(rule: &Rule) -> String {
     let withdrawn = if rule.status == RuleStatus::Withdrawn { "; withdrawn" } else { "" };
     format!(

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use super::screen;
 
-/// Writes a line above the progress display. If this fails, nobody can be told.
+/// Writes a line above the progress display. If this fails, there is no way to report it.
 pub fn line(text: Arguments<'_>) {
     let _ = screen::Above.write_all(format!("{text}\n").as_bytes());
 }

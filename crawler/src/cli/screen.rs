@@ -1,8 +1,8 @@
 //! A few lines at the bottom of the terminal. They are drawn again in place, and removed without a trace.
 //!
-//! The libraries that we know count the rows of the display by the width that the window had when they drew them. So
-//! they leave remains if the window is made narrower. Here rows are counted by the width that the window has when they
-//! are removed.
+//! Libraries for this count the rows of the display by the width that the window had when they drew them. So they leave
+//! remains if the window is made narrower. Here rows are counted by the width that the window has when they are
+//! removed.
 //!
 //! A process has one stderr, so it has one screen. The progress display draws on it. Log lines and signals push it
 //! aside.
@@ -80,11 +80,11 @@ pub fn size() -> (usize, usize) {
     (rows.into(), columns.into())
 }
 
-/// Draws `lines` in place of what was drawn before. No line may be wider than the window.
+/// Draws `lines` in place of the lines that were drawn before. No line may be wider than the window.
 pub fn draw(lines: &[Line]) {
     let mut block = lock();
     let bytes = block.replace(lines, size().1);
-    // If stderr is gone, nobody can be told.
+    // If stderr is closed, there is no way to report it.
     let _ = io::stderr().lock().write_all(&bytes);
 }
 

@@ -50,7 +50,8 @@ pub(super) fn seeds(given: &Seeds) -> anyhow::Result<Vec<Url>> {
     Ok(seeds)
 }
 
-/// A line without its comment, which a `#` at its beginning or after a space begins. (A `#` within a URL is part of it.)
+/// A line without its comment. A comment begins with a `#` at the beginning of the line or after a space. (A `#` within
+/// a URL is part of it.)
 fn uncommented(line: &str) -> &str {
     let begins = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
     let comment = line.match_indices('#').map(|(at, _)| at).find(|at| begins(*at));
@@ -88,7 +89,7 @@ fn parse_seed(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// A seed as a message may show it: a password that it has is left out.
+/// A seed in a form that messages may show: without its password.
 fn hidden(seed: &str) -> Cow<'_, str> {
     let start = seed.find("//").map_or(0, |at| at + 2);
     let rest = &seed[start..];

@@ -16,11 +16,11 @@ use crate::sink::{PagesJsonl, SkippedJsonl};
 /// The facts that the summary tells.
 #[derive(Clone, Debug)]
 pub struct SummaryFacts<'a> {
-    /// The crawl that it is about, which decides where to look next.
+    /// The subject of the summary.
     pub about: SummaryOf<'a>,
     /// The counters.
     pub stats: &'a Stats,
-    /// Why the crawl ended, in the word of `report --json`.
+    /// The reason why the crawl ended, as in `report --json`.
     pub stop_reason: &'a str,
     /// `drop`, `demote` or `keep`, if it is known.
     pub on_duplicate: Option<&'a str>,
@@ -34,7 +34,7 @@ pub struct SummaryFacts<'a> {
     pub page: Option<&'a Path>,
 }
 
-/// What the summary is about, which decides where to look next.
+/// The subject of the summary. It decides where to look next.
 #[derive(Clone, Copy, Debug)]
 pub enum SummaryOf<'a> {
     /// A crawl directory.
@@ -179,7 +179,8 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
     out
 }
 
-/// Why URLs were refused for a reason. If all that were refused for a budget lie beyond a cap on pages, the cap is named.
+/// The explanation of a reason for which URLs were refused. If all that were refused for a budget are beyond a cap on
+/// pages, the cap is named.
 fn refused_by(stats: &Stats, reason: SkipReason, count: u64) -> &'static str {
     const CAPS: [&str; 2] = ["max-pages-per-host", "max-pages-per-domain"];
     let [host, domain] = CAPS.map(|cap| stats.beyond.get(cap).copied().unwrap_or(0));
@@ -191,7 +192,7 @@ fn refused_by(stats: &Stats, reason: SkipReason, count: u64) -> &'static str {
     }
 }
 
-/// What a reason means, so short that the row has at most 80 columns.
+/// The meaning of a reason, short enough for a row of at most 80 columns.
 fn short(reason: SkipReason) -> &'static str {
     match reason {
         SkipReason::Robots => "robots.txt forbids it, or cannot be had",
@@ -209,7 +210,7 @@ fn short(reason: SkipReason) -> &'static str {
     }
 }
 
-/// What the last round of visits has shown, and what copies have saved.
+/// The rows about the last round of visits: its results, and the visits that copies have saved.
 fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
     let Round { number, continuous, visits, changed, missing, trusted, checked, diverged, .. } = *round;
     let when = if continuous { String::new() } else { format!("in round {number}: ") };
@@ -247,9 +248,9 @@ fn stand_out(out: &mut String, notes: &[HostNote]) {
     part("ceiling", "hosts bring little text, and are asked less often", held.collect());
 }
 
-/// What went wrong. It comes last, because people look there first.
+/// The faults. They come last, because people look there first.
 fn went_wrong(out: &mut String, stats: &Stats) {
-    /// At most this many kinds of trouble are told.
+    /// The largest number of kinds of trouble that are printed.
     const MOST: usize = 4;
     let (troubles, worst) = outcome::faults(stats);
     if troubles.is_empty() {

@@ -1,4 +1,4 @@
-//! What `crawler why` says of a verdict: what the page was found to repeat.
+//! The part of `crawler why` about the verdict: whether the page repeats another page.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What the program says of visits that lie back: of the last visit to a queued URL, and of a round that leaves out young pages.
+//! Messages about past visits: the last visit to a queued URL, and a round that leaves out young pages.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -41,7 +41,7 @@ pub(super) fn young(min_age: Millis, now: Millis, session: &Session) -> store::R
     Ok(last.values().filter(|is_young| **is_young).count() as u64)
 }
 
-/// Why a round of visits visited nothing, if the reason is that pages are young.
+/// The message of a round of visits that visited nothing because the pages are young.
 pub(super) fn left_out(young: u64, min_age: config::Duration) -> String {
     let (were, verb) = (units::counted(young, "page"), if young == 1 { "is" } else { "are" });
     format!(

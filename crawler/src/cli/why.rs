@@ -51,7 +51,7 @@ pub(super) fn url(text: &str) -> anyhow::Result<Url> {
     Ok(url)
 }
 
-/// What the directory tells about a URL.
+/// The text about a URL, from the data of a directory.
 pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
     let settings = dir.last_settings()?;
     let keys = dir.keys()?;
@@ -71,10 +71,10 @@ pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
     Ok(out)
 }
 
-/// The sources of the story of a URL.
+/// The data from which the text about a URL is made.
 struct Story<'a> {
     dir: &'a Path,
-    /// Whether the crawl goes on while this is told.
+    /// Whether the crawl is running now.
     is_running: bool,
     settings: &'a Settings,
     frontier: &'a Frontier,
@@ -234,14 +234,14 @@ impl Story<'_> {
         Ok(())
     }
 
-    /// Tells about a fetched page what its record has, where its line cannot be read. `but` says why.
+    /// Tells about a fetched page from its record alone, if its line cannot be read. `but` is the reason.
     fn in_short(&self, out: &mut String, id: UrlId, record: PageRecord, but: &str, indent: &str) -> anyhow::Result<()> {
         let (url, at, status) = (&record.url, rfc3339(record.fetched_at), record.status);
         put!(out, "{indent}fetched {url} at {at}: status {status}, depth {}\n{indent}{but}\n", record.depth);
         self.came(out, id, record.via, record.source, indent)
     }
 
-    /// Tells how a URL came to be queued, and where it was found. That it is a seed is told once.
+    /// Writes how a URL came to be queued, and where it was found. If it is a seed, this is written only once.
     fn came(&self, out: &mut String, id: UrlId, via: Via, from: Option<PageId>, indent: &str) -> anyhow::Result<()> {
         if via != Via::Seed || !self.seeds.contains(&id) {
             put!(out, "{indent}{}\n", how(via, from, self.settings, self.session)?);
@@ -276,7 +276,8 @@ impl Story<'_> {
         );
     }
 
-    /// Tells the parts of which a priority was made. Seeds and visits, among others, have a priority that was not made of parts.
+    /// Tells the parts of which a priority was made. Some priorities, such as those of seeds and visits, were not made
+    /// of parts.
     fn explain(&self, out: &mut String, merits: Merits, depth: u32, shown: f32, indent: &str) {
         let Settings { priority, focus, .. } = self.settings;
         let parts = Scoring::new(priority).explain(merits, depth, focus.is_on());

@@ -40,8 +40,8 @@ pub struct Args {
     /// When stopped by a signal, leave the crawl for good: the other workers get the hosts
     #[arg(long)]
     leave: bool,
-    /// How progress is shown: "auto" (three lines on a terminal, otherwise one line every ten seconds), "plain" (always such
-    /// lines) or "none"
+    /// How progress is shown: "auto" (three lines on a terminal, otherwise one line every ten seconds), "plain" (always
+    /// such lines) or "none"
     #[arg(long, value_name = "VALUE", default_value = "auto", env = "CRAWLER_PROGRESS", value_parser = progress)]
     progress: config::Progress,
     #[command(flatten)]

@@ -1,7 +1,8 @@
-//! Asking a worker that runs what its directory tells: why a URL was fetched, or an output. The question goes to the subject of
-//! the share; the answer comes back in parts, and each part waits until the one before was taken.
+//! Questions to a running worker that only its directory can answer: why a URL was fetched, or an export. An asker
+//! sends the question to the subject of the share. The worker sends the answer in parts, and sends each part only after
+//! the asker has taken the one before.
 //!
-//! Whoever may talk to the brokers may ask. Nothing is changed by an answer, and none of it is kept by the brokers.
+//! Everybody who may use the brokers may ask. An answer changes nothing, and the brokers keep no part of it.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -22,48 +23,49 @@ use super::lease::Deadline;
 use super::{ClusterError, Result, broker};
 use crate::crawl::CrawlDir;
 
-/// Bytes of a part: brokers take 1 MiB.
+/// The most bytes in a part. By default, brokers take messages of up to 1 MiB.
 const PART: usize = 256 << 10;
-/// Questions that a worker answers at a time.
+/// The number of questions that a worker answers at a time.
 const MOST: usize = 4;
-/// An asker that does not take a part for so long has gone, and so has a worker that sends none.
+/// The longest wait for the next step of the other side. An asker that takes no part for so long has gone, and so has a
+/// worker that sends none.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// An engine is begun again within so long, most often.
+/// The longest wait for a state that is closed. An engine that ends to move hosts mostly begins again within this time.
 const BEGIN: Duration = Duration::from_secs(20);
-/// The header that says what a part is.
+/// The header that holds the kind of a part.
 const KIND: &str = "Crawler-Part";
-/// The last part.
+/// The kind of the last part of an answer.
 const END: &str = "end";
-/// The last part: why there is no answer.
+/// The kind of a part that says why there is no answer. It is the last part.
 const FAILED: &str = "failed";
-/// A part that others follow.
+/// The kind of a part that another part follows.
 const MORE: &str = "more";
 
-/// What a worker is asked.
+/// A question to a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// Why a URL was fetched, held back or never seen.
+    /// The reason why a URL was fetched, held back or never seen.
     Why {
         /// The URL.
         url: String,
     },
-    /// What the directory holds, as JSON Lines.
+    /// The contents of the directory, as JSON Lines.
     Export {
-        /// The word of `--what`.
+        /// The value of `--what`.
         what: String,
-        /// Every copy and every visit.
+        /// Whether copies and earlier visits are exported, too.
         all: bool,
     },
 }
 
-/// Answers questions about a crawl directory.
+/// Something that answers questions about a crawl directory.
 pub trait Answers: Send + Sync {
-    /// Writes the answer.
+    /// Writes the answer to `out`.
     fn answer(&self, dir: &mut CrawlDir, question: &Question, out: &mut dyn Write) -> anyhow::Result<()>;
 }
 
-/// The state of the worker, while an engine has it open, and the answers that read it.
+/// The state of the worker while an engine has it open, and the permits of the answers that read it.
 #[derive(Clone, Debug)]
 pub struct Open {
     reader: watch::Sender<Option<Reader>>,
@@ -78,20 +80,21 @@ impl Default for Open {
 }
 
 impl Open {
-    /// The engine has opened the state. Questions are answered from now on.
+    /// Makes the state available: questions are answered from now on.
     pub fn open(&self, reader: Reader) {
         self.reader.send_replace(Some(reader));
     }
 
-    /// The engine is about to close the state. Answers that are under way break off, also one whose asker takes no part.
-    /// Returns when none of them reads the state any more: the state cannot be opened again before.
+    /// Prepares for the end of the engine, which is about to close the state. Answers that are under way break off,
+    /// even if their asker takes no part. Returns when no answer reads the state any more: until then, the state cannot
+    /// be opened again.
     pub async fn close(&self) {
         self.reader.send_replace(None);
-        // Nobody ever closes the semaphore.
+        // This cannot fail: the semaphore is never closed.
         let _ = self.reading.acquire_many(MOST as u32).await;
     }
 
-    /// The state, and the permit to read it. An engine that takes hosts, say, is begun again soon.
+    /// The state, and the permit to read it. Waits if no engine runs: one that ended to move hosts begins again soon.
     async fn reader(&self) -> Option<(Reader, OwnedSemaphorePermit)> {
         let mut opened = self.reader.subscribe();
         let begin = Instant::now();
@@ -106,27 +109,27 @@ impl Open {
         }
     }
 
-    /// Ends when the state is about to be closed.
+    /// Waits until the state is about to be closed.
     async fn closed(&self) {
         // `self` keeps the sender, so waiting cannot fail.
         let _ = self.reader.subscribe().wait_for(Option::is_none).await;
     }
 }
 
-/// What answers.
+/// The part of a worker that answers questions.
 #[derive(Clone)]
 pub struct Responder {
     /// The brokers.
     pub cluster: BrokerConnection,
-    /// The share that is asked after.
+    /// The share about which it answers questions.
     pub share: usize,
-    /// The directory.
+    /// The directory of the worker.
     pub dir: PathBuf,
-    /// Its state.
+    /// The state in that directory.
     pub open: Open,
-    /// Only who holds the share answers for it.
+    /// The deadline of the lease: only the holder of the share answers for it.
     pub deadline: Deadline,
-    /// What knows the answers.
+    /// The code that makes the answers.
     pub answers: Arc<dyn Answers>,
 }
 
@@ -177,7 +180,7 @@ impl Responder {
     }
 }
 
-/// An answer on its way.
+/// An answer that is being sent.
 struct Parts {
     client: Client,
     to: async_nats::Subject,
@@ -186,7 +189,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Sends a part, and waits until it was taken.
+    /// Sends a part, and waits until the asker has taken it.
     fn send(&self, kind: &str, part: Vec<u8>) -> io::Result<()> {
         self.runtime.block_on(self.hand(kind, part))
     }
@@ -196,7 +199,7 @@ impl Parts {
         self.client.send_request(self.to.clone(), request).await.map(drop).map_err(io::Error::other)
     }
 
-    /// Sends why there is no answer. Nobody waits for the asker.
+    /// Sends the reason why there is no answer. Does not wait for the asker.
     fn fail(&self, why: &anyhow::Error) -> io::Result<()> {
         let why = format!("{why:#}").into_bytes().into();
         let sent = self.client.publish_with_headers(self.to.clone(), headers(FAILED), why);
@@ -213,7 +216,7 @@ fn headers(kind: &str) -> HeaderMap {
 impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let part = &bytes[..bytes.len().min(PART)];
-        // Who takes no part must not keep the state from being closed.
+        // An asker that takes no part must not keep the state open.
         let taken = self.runtime.block_on(async {
             tokio::select! {
                 biased;
@@ -229,11 +232,12 @@ impl Write for Parts {
     }
 }
 
-/// Asks the worker that has a share, and writes its answer. False where no worker has it now; then nothing was written.
+/// Asks the worker that has a share, and writes its answer to `out`. Returns false if no worker has the share now; in
+/// that case nothing was written.
 ///
 /// # Errors
 ///
-/// Where the worker cannot answer, or ends amid its answer.
+/// If the worker cannot answer, or stops in the middle of its answer.
 pub async fn ask(cluster: &BrokerConnection, share: usize, question: &Question, out: &mut dyn Write) -> Result<bool> {
     let (client, what) = (&cluster.client, "asking a worker");
     let inbox = client.new_inbox();
@@ -264,7 +268,7 @@ pub async fn ask(cluster: &BrokerConnection, share: usize, question: &Question, 
     }
 }
 
-/// Why nobody answers for a share, and where to ask.
+/// The error for a share that no worker has now. It tells the user where to ask instead.
 pub fn nobody(share: usize, host: &str, dir: &str, command: &str) -> ClusterError {
     let share = share + 1;
     ClusterError::Usage(format!(

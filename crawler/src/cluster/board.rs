@@ -1,8 +1,8 @@
-//! The board: a few records that all processes of a crawl read and change. A change says what the writer has read before
-//! (compare-and-set), so that of two writers at one time one is told.
+//! The board: a few records that all processes of a crawl read and change. A change names the revision that its writer
+//! has read (compare-and-set). So if two writers change a record at the same time, the second change is refused.
 //!
-//! It is a stream that keeps one message for each key. Every read asks the leader of the stream, and so sees every change
-//! that was acknowledged before it.
+//! The board is a stream that keeps one message for each key. Every read asks the leader of the stream. So it sees
+//! every change that was acknowledged before the read.
 
 use std::time::{Duration, Instant};
 
@@ -23,18 +23,18 @@ pub struct Board {
     context: jetstream::Context,
     stream: Stream<()>,
     prefix: String,
-    /// What there is not if the stream is not there: a crawl of this name, at these brokers.
+    /// The name of the crawl and its brokers, for the message that there is no such crawl.
     place: String,
 }
 
-/// A record, with what is needed to change it.
+/// A record, and what a change of it needs.
 #[derive(Clone, Debug)]
 pub struct Versioned<T> {
-    /// What stands there.
+    /// The record.
     pub record: T,
-    /// To be named in a change.
+    /// The revision of the record. A change must name it.
     pub revision: u64,
-    /// Seconds since 1970, by the clock of a broker.
+    /// The time of the last change, in seconds since 1970, by the clock of a broker.
     pub written: i64,
 }
 
@@ -50,7 +50,7 @@ impl Board {
         cluster.make_stream(config, "making the board").await
     }
 
-    /// The board of a crawl, whether there is one or not.
+    /// Opens the board of a crawl. Does not check whether the crawl exists.
     pub async fn open(cluster: &BrokerConnection) -> Result<Self> {
         let context = cluster.context.clone();
         let stream = context.get_stream_no_info(cluster.stream("board")).await.map_err(broker("opening the board"))?;
@@ -74,18 +74,18 @@ impl Board {
         Ok(Some(Versioned { record, revision: message.sequence, written }))
     }
 
-    /// The record under a key that must be there.
+    /// The record under a key. It is an error if there is none.
     pub async fn need<T: DeserializeOwned>(&self, key: &str) -> Result<Versioned<T>> {
         let missing = || ClusterError::Usage(format!("the cluster has no {key}: was the crawl made to its end?"));
         self.get(key).await?.ok_or_else(missing)
     }
 
-    /// Writes a record where the one before has this revision (0: where there is none). The new revision; `None` where
-    /// somebody else has written before, or was writing at the same time.
+    /// Writes a record if the stored one still has the revision `before` (0: if there is none). Returns the new
+    /// revision, or `None` if somebody else has written since, or was writing at the same time.
     ///
     /// # Errors
     ///
-    /// After an error the record may have been written or not.
+    /// If a broker fails. The record may then have been written or not.
     pub async fn put<T: Serialize>(&self, key: &str, record: &T, before: u64) -> Result<Option<u64>> {
         let mut headers = HeaderMap::new();
         headers.insert(header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, before.to_string().as_str());
@@ -96,7 +96,7 @@ impl Board {
         }
     }
 
-    /// Writes a record, whatever stands there.
+    /// Writes a record, whatever the stored one is. Returns the new revision.
     pub async fn set<T: Serialize>(&self, key: &str, record: &T) -> Result<u64> {
         self.publish(key, record, HeaderMap::new()).await.map_err(broker("writing to the board"))
     }
@@ -118,7 +118,7 @@ impl Board {
             };
             match acked {
                 Ok(ack) => return Ok(ack.sequence),
-                // While the brokers choose a leader of the stream, nobody takes the message.
+                // While the brokers choose a leader of the stream, no broker accepts the message.
                 Err(error) if error.kind() == PublishErrorKind::StreamNotFound && begin.elapsed() < ANSWER => {
                     sleep(Duration::from_millis(50)).await;
                 }
@@ -127,8 +127,8 @@ impl Board {
         }
     }
 
-    /// Reads a record, changes it, and writes it, as often as it takes to be the only one who does. `change` returns false
-    /// where nothing is to be written. What stands there then.
+    /// Reads a record, changes it and writes it, and begins again if somebody else has written in between. `change`
+    /// returns false if nothing needs to be written. Returns the record that is stored in the end.
     pub async fn change<T, F>(&self, key: &str, mut change: F) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Default,
@@ -146,7 +146,7 @@ impl Board {
     }
 }
 
-/// Whether an error only says that there is no message.
+/// Whether an error only means that there is no message.
 pub(super) fn is_nothing(kind: LastRawMessageErrorKind) -> bool {
     matches!(kind, RawMessageErrorKind::NoMessageFound)
 }

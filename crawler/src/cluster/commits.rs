@@ -1,11 +1,11 @@
-//! The log of commits: every commit of a share as a message, acknowledged before it is applied to the disk of its worker. So
-//! the log is the truth, and a disk is a copy of its beginning, which any worker can make again.
+//! The log of commits. Every commit of a share is a message, which is acknowledged before the worker applies the commit
+//! to its disk. So the log is the truth. A disk is a copy of a beginning of the log, and any worker can make it again.
 //!
-//! Who takes a share first writes to its *fence*, a subject in the same stream. Every commit names the place of the fence
-//! that its writer has written, and the brokers refuse one that names an older fence. So a worker that has lost its share
-//! without knowing it can change nothing, however long it was frozen.
+//! A worker that takes a share first writes to the *fence* of the share, a subject in the same stream. Every commit
+//! names the place of the message that its writer has written to the fence. The brokers refuse a commit that names an
+//! older place. So a worker that has lost its share without knowing it can change nothing, however long it was frozen.
 //!
-//! What the judge keeps is not in the log: it follows from the stream of pages.
+//! The records of the judge are not in the log: they follow from the stream of pages.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -27,21 +27,21 @@ use super::{ANSWER, ClusterError, Result, broker, is_collision, tail};
 use crate::series::Series;
 use crate::spaces;
 
-/// The place in the log of the last commit that a disk has, in [`Space::META`].
+/// The key of the place in the log of the last commit that is on the disk; in [`Space::META`].
 pub const LOG_AT: &[u8] = b"log-at";
-/// A commit is cut into messages of so many bytes: brokers take 1 MiB unless told otherwise.
+/// The most bytes of a commit in one message. By default, brokers take messages of up to 1 MiB.
 const PART: usize = 768 << 10;
-/// Bytes before each part: its number, and how many there are.
+/// The bytes before each part: the number of the part, and the number of all parts.
 const HEAD: usize = 8;
-/// The header that names the subject whose last place is expected.
+/// The header that names the subject whose last place the broker is to compare.
 const FENCE_SUBJECT: &str = "Nats-Expected-Last-Subject-Sequence-Subject";
 
-/// What one commit changes.
+/// The changes of one commit.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Commit {
-    /// Number of the space, key, new value.
+    /// The changes of the state: the number of the space, the key, the new value.
     changes: Vec<(u8, Vec<u8>, Option<Vec<u8>>)>,
-    /// What was appended to outputs: file, where, bytes.
+    /// The bytes that were appended to outputs: the file, the place in it, the bytes.
     pub grown: Vec<(String, u64, Vec<u8>)>,
 }
 
@@ -55,7 +55,7 @@ pub fn subject_of(cluster: &BrokerConnection, share: usize) -> String {
     cluster.subject(&format!("commits.done.{share}"))
 }
 
-/// The subject of what is given away under this name ([`super::moves`]).
+/// The subject of a gift of hosts with this name ([`super::moves`]).
 pub fn gift_of(cluster: &BrokerConnection, name: &str) -> String {
     cluster.subject(&format!("commits.gift.{name}"))
 }
@@ -77,11 +77,11 @@ pub async fn last(cluster: &BrokerConnection, subject: &str) -> Result<u64> {
     tail::last(&stream.map_err(broker("reading the commits"))?, subject).await
 }
 
-/// Shuts everybody else out of a share. Returns the place of the fence.
+/// Shuts out all other processes of a share. Returns the place of the message on the fence.
 ///
 /// # Errors
 ///
-/// [`ClusterError::Lost`] where somebody else does so at the same time.
+/// [`ClusterError::Lost`] if somebody else does the same at the same time.
 pub async fn fence(cluster: &BrokerConnection, share: usize, life: &str) -> Result<u64> {
     let subject = fence_of(cluster, share);
     let before = last(cluster, &subject).await?;
@@ -114,8 +114,9 @@ fn fenced() -> ClusterError {
 }
 
 impl Commit {
-    /// What a batch changes, without what follows from the stream of pages, and what is this directory's own. Where hosts are
-    /// given away (`gives`), what is still said of their pages is in no stream.
+    /// The changes of a batch that belong into the log. Records that follow from the stream of pages do not, nor do
+    /// those that concern only this directory (`own`). If hosts are given away (`gives`), the notes about pages
+    /// elsewhere are logged, too: no stream has them.
     pub fn of(batch: &Batch, own: &[&[u8]], gives: bool) -> Self {
         let follows =
             |space: Space| dedup_stage::spaces::JUDGE.contains(&space) || (space == spaces::ELSEWHERE && !gives);
@@ -125,7 +126,7 @@ impl Commit {
         Self { changes: changes.collect(), grown: Vec::new() }
     }
 
-    /// The batch for a disk that has everything before.
+    /// The commit as a batch, for a disk that has all commits before it.
     pub fn batch(self) -> Result<Batch> {
         let all = spaces::of_crawl();
         let change = |(number, key, value)| {
@@ -136,7 +137,7 @@ impl Commit {
         self.changes.into_iter().map(change).collect()
     }
 
-    /// The messages.
+    /// The messages of this commit.
     fn encode(&self) -> std::io::Result<Vec<Vec<u8>>> {
         let bytes = zstd::encode_all(&codec::encode(self)[..], 1)?;
         let count = bytes.len().div_ceil(PART) as u32;
@@ -154,7 +155,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// One more message; the commit, if it was the last of one. What a writer left unfinished is dropped.
+    /// Adds one more message. Returns the commit if the message was its last one. Drops what a writer left unfinished.
     pub fn add(&mut self, message: &[u8]) -> Result<Option<Commit>> {
         let damaged = || ClusterError::Damaged("a commit".into());
         let (head, part) = message.split_at_checked(HEAD).ok_or_else(damaged)?;
@@ -181,31 +182,31 @@ impl Parts {
 pub struct CommitWriter {
     /// The brokers.
     pub cluster: BrokerConnection,
-    /// Where the tasks run.
+    /// The runtime that sends the messages.
     pub runtime: Handle,
     /// The share.
     pub share: usize,
-    /// The place of the fence; `None` in tests that do without.
+    /// The place of this worker's message on the fence; `None` in tests that need no fence.
     pub fence: Option<u64>,
     /// The name of this process.
     pub life: String,
-    /// Commits of this process so far.
+    /// The number of commits that this process has written.
     pub number: Arc<AtomicU64>,
-    /// Says when the share is somebody else's.
+    /// The deadline of the lease. It tells when somebody else has the share.
     pub deadline: Deadline,
 }
 
 impl CommitWriter {
-    /// Writes a commit, and returns its place once it is acknowledged.
+    /// Writes a commit. Returns its place after the brokers have acknowledged it.
     ///
     /// # Errors
     ///
-    /// [`ClusterError::Lost`] where another worker has the share.
+    /// [`ClusterError::Lost`] if another worker has the share.
     pub fn append(&self, commit: &Commit) -> Result<u64> {
         Ok(*self.append_to(&subject_of(&self.cluster, self.share), commit)?.end())
     }
 
-    /// The same with another subject. Returns the places of its first and its last message.
+    /// Writes a commit under another subject. Returns the places of its first and last messages.
     pub fn append_to(&self, subject: &str, commit: &Commit) -> Result<RangeInclusive<u64>> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let mut places = Vec::new();
@@ -217,7 +218,8 @@ impl CommitWriter {
         Ok(first.unwrap_or_default()..=last.unwrap_or_default())
     }
 
-    /// One message at a time: the brokers take one that names a fence only while no other is on its way.
+    /// Sends one message, and waits for its acknowledgement: the brokers take no message that names a fence while
+    /// another one is on its way.
     async fn publish(&self, subject: &str, name: &str, payload: bytes::Bytes) -> Result<u64> {
         let mut pause = Duration::from_millis(20);
         loop {
@@ -248,7 +250,7 @@ impl CommitWriter {
     }
 }
 
-/// Bytes of an output from one place to another.
+/// The bytes of an output from one place to another.
 pub fn grown(dir: &Path, file: &str, from: u64, to: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = vec![0; (to - from) as usize];
     Series::open(dir, file)?.read_exact_at(from, &mut bytes)?;

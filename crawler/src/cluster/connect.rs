@@ -1,4 +1,4 @@
-//! The way to the brokers, and what is asked of them before anything is trusted to them.
+//! The connection to the brokers. Their version and settings are checked first.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use url::Url;
 use super::traffic::Traffic;
 use super::{ANSWER, ClusterError, Result, broker};
 
-/// Where the brokers are, and who asks.
+/// The addresses of the brokers, and the credentials of this program.
 #[derive(Clone, Debug, clap::Args)]
 pub struct BrokerArgs {
     /// The brokers, as nats://A,B,C
@@ -42,45 +42,45 @@ pub struct BrokerArgs {
 pub struct BrokerConnection {
     /// The connection.
     pub client: Client,
-    /// Its streams.
+    /// The streams of the crawl.
     pub context: jetstream::Context,
-    /// What goes over it.
+    /// The counters of the traffic over the connection.
     pub traffic: Arc<Traffic>,
     name: String,
-    /// Where the brokers are, without user names and passwords.
+    /// The addresses of the brokers, without user names and passwords.
     servers: String,
 }
 
-/// A broker that is well tells of itself within this time.
+/// The longest wait for the monitoring address of a broker. A broker that is well answers sooner.
 const SOON: Duration = Duration::from_secs(2);
 
-/// The oldest version that may be used: older ones have lost acknowledged messages.
+/// The oldest version of the brokers that may be used: older versions have lost acknowledged messages.
 const OLDEST: (u32, u32) = (2, 12);
 
-/// A broker, as its monitoring address tells.
+/// A broker, as its monitoring address describes it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Broker {
     /// The monitoring address.
     pub monitor: String,
-    /// Whether it is well.
+    /// Whether the broker is well.
     pub is_well: bool,
 }
 
 impl BrokerArgs {
-    /// The name of the crawl where none is given.
+    /// The name of the crawl if none is given.
     pub const NAME: &str = "crawl";
 
-    /// The way to brokers that need no credentials.
+    /// Arguments for brokers that need no credentials.
     pub fn new(servers: String, monitor: Vec<String>) -> Self {
         Self { servers, name: Self::NAME.into(), creds: None, tls_ca: None, monitor, unsafe_sync: false }
     }
 
-    /// Connects, and looks at the brokers. Those that do not answer at their monitoring address are passed over, unless none
-    /// does.
+    /// Connects, and checks the version and the settings of the brokers. Brokers that do not answer at their monitoring
+    /// address are not checked, but at least one must answer.
     ///
     /// # Errors
     ///
-    /// [`ClusterError::Usage`] where they may not be used.
+    /// [`ClusterError::Usage`] if the brokers may not be used.
     pub async fn connect(&self) -> Result<BrokerConnection> {
         let is_word = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         if !is_word(&self.name) {
@@ -115,7 +115,7 @@ impl BrokerArgs {
         })
     }
 
-    /// The brokers as messages may show them.
+    /// The addresses of the brokers in a form that messages may show: without user names and passwords.
     fn shown(&self) -> String {
         let shown = |server: String| match Url::parse(&server) {
             Ok(mut url) => {
@@ -130,14 +130,15 @@ impl BrokerArgs {
         self.servers().into_iter().map(shown).collect::<Vec<_>>().join(",")
     }
 
-    /// `nats://a,b,c` names three brokers.
+    /// The addresses of the brokers, one each: `nats://a,b,c` names three.
     fn servers(&self) -> Vec<String> {
         let (scheme, hosts) = self.servers.split_once("://").unwrap_or(("nats", &self.servers));
         let whole = |host: &str| if host.contains("://") { host.to_owned() } else { format!("{scheme}://{host}") };
         hosts.split(',').map(str::trim).filter(|host| !host.is_empty()).map(whole).collect()
     }
 
-    /// A broker that does not sync every write says that it has what a power cut takes away.
+    /// Refuses brokers that do not sync every write. Such a broker acknowledges messages that a power cut can take
+    /// away.
     async fn check_sync(&self) -> Result<()> {
         if self.unsafe_sync {
             return Ok(());
@@ -176,7 +177,7 @@ impl BrokerArgs {
         }
     }
 
-    /// How the brokers are, by their monitoring addresses. None where none was given.
+    /// The health of the brokers, by their monitoring addresses. The result is empty if no address was given.
     pub async fn brokers(&self) -> Vec<Broker> {
         let ask = self.monitor.iter().map(|monitor| async move {
             let is_well = get(monitor, "healthz").await.is_ok();
@@ -186,7 +187,7 @@ impl BrokerArgs {
     }
 }
 
-/// Why there is no connection to the brokers, for people.
+/// The reason why there is no connection to the brokers, in words for users.
 fn no_broker(error: &str) -> String {
     match error.to_lowercase().contains("connection refused") {
         true => "no broker answers (connection refused). Is nats-server running there?".into(),
@@ -194,16 +195,16 @@ fn no_broker(error: &str) -> String {
     }
 }
 
-/// What a broker says of itself.
+/// The answer of the monitoring address of a broker.
 async fn get(monitor: &str, what: &str) -> reqwest::Result<bytes::Bytes> {
-    // An error means that a provider is installed already.
+    // This is an error if a provider is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().no_proxy().timeout(SOON).build()?;
     let url = format!("{}/{what}", monitor.trim_end_matches('/'));
     client.get(url).send().await?.error_for_status()?.bytes().await
 }
 
-/// What a broker tells of its streams.
+/// The description of a broker's streams by its monitoring address.
 #[derive(Deserialize)]
 struct StreamInfo {
     config: StreamSettings,
@@ -236,8 +237,8 @@ impl BrokerConnection {
         format!("crawl.{}.{what}", self.name)
     }
 
-    /// Makes a stream. A cluster of brokers that has just begun may be late with its answer. Whoever asks again for a stream that
-    /// was made in the meantime is told that it is there.
+    /// Makes a stream. A cluster of brokers that has just begun may answer late. If a request is repeated, and its
+    /// stream has been made in the meantime, the brokers only say that it is there.
     pub(super) async fn make_stream(&self, config: Config, what: &str) -> Result<()> {
         const TRIES: usize = 6;
         let mut tries = 1;

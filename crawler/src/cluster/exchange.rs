@@ -1,5 +1,5 @@
-//! The other workers, as the engine of one sees them ([`Peers`]): threads and tasks that read and write the streams, so that
-//! the engine waits for the brokers only where it commits.
+//! [`PeerExchange`]: the other workers, as the engine of one worker sees them ([`Peers`]). Threads and tasks read and
+//! write the streams, so the engine waits for the brokers only when it commits.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,7 +23,7 @@ use super::{Result, links, pages, tail};
 use crate::engine::{Event, PeerProgress, Peers, PeersError, Proposed, QuotaRequest};
 use crate::outbound::Outbound;
 
-/// What one engine needs to talk with the others.
+/// The connection of one engine to the other workers.
 pub struct PeerExchange {
     cluster: BrokerConnection,
     runtime: Handle,
@@ -37,52 +37,54 @@ pub struct PeerExchange {
     events: Receiver<Event>,
     groups: mpsc::UnboundedSender<Group>,
     progress: watch::Sender<PeerProgress>,
-    /// Groups proposed, and batches of links sent.
+    /// The number of groups that were proposed so far.
     proposed: u64,
-    /// Those groups that have not come back.
+    /// The groups that were proposed and have not come back yet.
     proposals: Arc<UnderWay>,
     sent: Arc<AtomicU64>,
     ordered: bool,
     forwards: bool,
-    /// What this share may fetch at first, and how more is asked for; `None` where there is no limit.
+    /// The number of pages that this share may fetch at first, and the channel of requests for more; `None` if there is
+    /// no limit.
     quota: Option<(u64, mpsc::UnboundedSender<QuotaRequest>)>,
-    /// Set when the engine is gone: the readers end then.
+    /// Set when the engine is gone. The readers end then.
     gone: Arc<AtomicBool>,
 }
 
-/// What an exchange is made of.
+/// The parts that an exchange is made of.
 pub struct Start {
     /// The brokers.
     pub cluster: BrokerConnection,
-    /// Where its tasks run.
+    /// The runtime of its tasks.
     pub runtime: Handle,
     /// The board.
     pub board: Board,
-    /// Who has which hosts.
+    /// The list of shares.
     pub roster: Roster,
-    /// How many partitions there are.
+    /// The number of partitions.
     pub partitions: u32,
-    /// Which share this worker has.
+    /// The share of this worker.
     pub share: usize,
-    /// What identifies URLs.
+    /// The code that computes the keys of URLs.
     pub keys: Keys,
-    /// Until when it may ask.
+    /// The deadline of the lease.
     pub deadline: Deadline,
-    /// The name of this process; no two are alike.
+    /// The name of this process. No two processes have the same name.
     pub life: String,
-    /// Where it has read to: links, and pages.
+    /// The places up to which it has read the streams of links and of pages.
     pub places: (u64, u64),
-    /// Links sent by this process so far.
+    /// The number of batches of links that this process has sent.
     pub sent: Arc<AtomicU64>,
     /// Whether pages wait for their place in the common order.
     pub ordered: bool,
-    /// Whether links for others that come here are sent on.
+    /// Whether links for other shares that arrive here are sent on.
     pub forwards: bool,
-    /// What the share may fetch at first, and who asks for more; `None` where there is no limit.
+    /// The number of pages that the share may fetch at first, and the keeper that asks for more; `None` if there is no
+    /// limit.
     pub quota: Option<(u64, Keeper)>,
 }
 
-/// When each group that is under way has left.
+/// The time at which each group that is under way was sent.
 #[derive(Debug, Default)]
 struct UnderWay(Mutex<BTreeMap<u64, Instant>>);
 
@@ -91,7 +93,7 @@ impl UnderWay {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, Instant::now());
     }
 
-    /// How long it was under way, in microseconds.
+    /// The time for which a group was under way, in microseconds.
     fn came_back(&self, number: u64) -> u64 {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
         left.map_or(0, |left| left.elapsed().as_micros() as u64)
@@ -99,7 +101,8 @@ impl UnderWay {
 }
 
 impl PeerExchange {
-    /// Starts to read. Returns what tells the engine more, and what the engine tells.
+    /// Starts the readers. Returns the exchange, a sender of further events for the engine, and a receiver of the
+    /// progress that the engine tells.
     pub fn start(start: Start) -> Result<(Self, Sender<Event>, watch::Receiver<PeerProgress>)> {
         let Start { cluster, runtime, board, roster, partitions, share, keys, .. } = start;
         let Start { deadline, life, places, sent, ordered, forwards, quota, .. } = start;
@@ -112,7 +115,7 @@ impl PeerExchange {
         runtime.spawn(async move {
             while let Some(group) = groups_out.recv().await {
                 if let Err(error) = group.publish(&publisher, || over.is_over()).await {
-                    // Whether the engine still listens does not matter.
+                    // If this fails, the engine has stopped listening.
                     let _ = failed.send(Event::Lost(error.to_string()));
                     return;
                 }
@@ -205,13 +208,13 @@ impl Peers for PeerExchange {
 
     fn ask_for_pages(&mut self, request: QuotaRequest) {
         if let Some((_, requests)) = &self.quota {
-            // It ends with the lease, and then the engine does.
+            // The task ends with the lease. The engine ends then, too.
             let _ = requests.send(request);
         }
     }
 
     fn tell(&mut self, progress: PeerProgress) {
-        // Nobody listens any more when the process ends.
+        // If the process is ending, the receiver is gone.
         let _ = self.progress.send(progress);
     }
 

@@ -1,4 +1,5 @@
-//! Requests of a worker: sent only while its lease holds, and ended before somebody else may have it.
+//! Requests of a worker. They are sent only while its lease holds, and they end before somebody else can have the
+//! lease.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -8,29 +9,30 @@ use url::Url;
 use super::lease::Deadline;
 use crate::fetch::{Fetch, FetchError, Request, Response};
 
-/// Fetches while a lease holds.
+/// A fetcher that works only while a lease holds.
 #[derive(Debug)]
 pub struct Leased<F> {
     fetch: F,
     deadline: Deadline,
-    /// Tests turn the deadline off, to see that it is needed.
+    /// Whether the deadline is ignored. Tests set this to show that the deadline is needed.
     ignores: bool,
 }
 
 impl<F: Fetch> Leased<F> {
-    /// Fetches by `fetch` until the deadline. `ignores`: for tests, as if there were none.
+    /// Makes a fetcher that uses `fetch` until the deadline. With `ignores` (for tests), the deadline is ignored.
     pub fn new(fetch: F, deadline: Deadline, ignores: bool) -> Self {
         Self { fetch, deadline, ignores }
     }
 
-    /// Ends when the lease can be another's.
+    /// Waits until somebody else can have the lease.
     async fn expired(&self) {
         loop {
             let left = self.deadline.left();
             if left == Duration::ZERO {
                 return;
             }
-            // It may be renewed meanwhile. Sleep in short steps: this clock stands still while the machine sleeps.
+            // The lease may be renewed in the meantime. Sleep in short steps: the timer stands still while the machine
+            // sleeps.
             tokio::time::sleep(left.min(Duration::from_secs(1))).await;
         }
     }
@@ -102,7 +104,7 @@ mod tests {
             let took = super::super::lease::since_boot() - sent;
             assert_eq!(leased.fetch.0.load(Ordering::Relaxed), 1);
             assert!((400..500).contains(&took), "an open request ends before another may begin: {took} ms");
-            // Without the deadline it would be asked.
+            // Without the deadline, the request would be sent.
             let careless = Leased::new(Silent::default(), deadline, true);
             let asked = tokio::time::timeout(Duration::from_millis(5), careless.fetch(request())).await;
             assert!(asked.is_err() && careless.fetch.0.load(Ordering::Relaxed) == 1);

@@ -1,4 +1,4 @@
-//! What a worker tells of its dealings with the brokers: whether it is well, and metrics.
+//! The health of a worker's connection to the brokers, and its metrics.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub struct Health {
 }
 
 impl Health {
-    /// Of a worker that has this lease.
+    /// The health of a worker with this lease.
     pub fn new(deadline: Deadline, traffic: Arc<Traffic>) -> Self {
         Self { deadline, traffic }
     }

@@ -1,12 +1,13 @@
-//! The lease of a worker on its share: who may ask the hosts of the share, and until when.
+//! The lease of a worker on its share. It says who may send requests to the hosts of the share, and until when.
 //!
-//! The holder renews the lease every sixth of its length `T`. It may send requests while the renewal that it *sent* last is
-//! younger than .6 `T`, by a clock that runs on while the machine sleeps, and an open request ends before `T`. Somebody
-//! else takes the lease only after having seen it unchanged for `T` by his own clock. So no two processes ask one host at a
-//! time, whatever their clocks show: only durations are compared, and the later of the two begins later.
+//! The holder renews the lease every sixth of its length `T`. It may send requests while less than .6 `T` have passed
+//! since it *sent* its last renewal. The clock for this runs on while the machine sleeps. An open request ends before
+//! `T`. Somebody else takes the lease only after having seen it unchanged for `T`, by their own clock. So no two
+//! processes ask one host at the same time, whatever their clocks show: only durations are compared, and the second
+//! duration begins later and is longer.
 //!
-//! The broker's own expiry of records is not used: it has failed to expire them, and has expired them while nobody could
-//! renew.
+//! The brokers can let records expire, but this is not used: they have failed to expire records, and they have expired
+//! records while nobody could renew them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,9 +20,9 @@ use super::board::{Board, Versioned};
 use super::record::{Lease, keys, random};
 use super::{ClusterError, Result};
 
-/// Milliseconds since the machine was booted, sleep included.
+/// Milliseconds since the machine was booted, including the time for which it slept.
 pub fn since_boot() -> u64 {
-    // Elsewhere than on Linux, the monotonic clock runs on while the machine sleeps.
+    // On systems other than Linux, the monotonic clock runs on while the machine sleeps.
     #[cfg(target_os = "linux")]
     let clock = ClockId::Boottime;
     #[cfg(not(target_os = "linux"))]
@@ -30,28 +31,28 @@ pub fn since_boot() -> u64 {
     time.tv_sec as u64 * 1_000 + time.tv_nsec as u64 / 1_000_000
 }
 
-/// Until when a worker may ask the hosts of its share.
+/// The time until which a worker may send requests to the hosts of its share.
 #[derive(Clone, Debug)]
 pub struct Deadline {
-    /// By [`since_boot`]. 0: not at all.
+    /// The end of the time for requests, as [`since_boot`] counts. 0: no request may be sent.
     until: Arc<AtomicU64>,
     length: u64,
-    /// Whether the lease is somebody else's.
+    /// Whether somebody else has the lease, or it was given back.
     over: Arc<AtomicBool>,
 }
 
 impl Deadline {
-    /// Of a lease of this length that is not held yet.
+    /// The deadline of a lease of this length that is not held yet.
     pub fn new(length: Duration) -> Self {
         Self { until: Arc::default(), length: length.as_millis() as u64, over: Arc::default() }
     }
 
-    /// A renewal that was sent then has come through.
+    /// Records that the renewal that was sent at `sent` has succeeded.
     pub fn renewed(&self, sent: u64) {
         self.until.fetch_max(sent + self.length * 6 / 10, Ordering::Relaxed);
     }
 
-    /// The lease is lost, or given back.
+    /// Records that the lease is lost or given back.
     pub fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
         self.until.store(0, Ordering::Relaxed);
@@ -62,12 +63,12 @@ impl Deadline {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// How long the lease is good for.
+    /// The length of the lease.
     pub fn length(&self) -> Duration {
         Duration::from_millis(self.length)
     }
 
-    /// Time since the last renewal was sent. If there was none: since the machine was started.
+    /// The time since the last renewal was sent. If there was none, the time since the machine was booted.
     pub fn since_renewal(&self) -> Duration {
         let sent = self.until.load(Ordering::Relaxed).saturating_sub(self.length * 6 / 10);
         Duration::from_millis(since_boot().saturating_sub(sent))
@@ -78,7 +79,7 @@ impl Deadline {
         since_boot() < self.until.load(Ordering::Relaxed)
     }
 
-    /// How long an open request may still take.
+    /// The time that an open request may still take.
     pub fn left(&self) -> Duration {
         let until = self.until.load(Ordering::Relaxed);
         let end = if until == 0 { 0 } else { until + self.length * 3 / 10 };
@@ -86,7 +87,7 @@ impl Deadline {
     }
 }
 
-/// A lease that is held.
+/// A lease that this process holds.
 #[derive(Debug)]
 pub struct Held {
     board: Board,
@@ -94,39 +95,42 @@ pub struct Held {
     record: Lease,
     revision: u64,
     length: Duration,
-    /// Until when requests may be sent.
+    /// The time until which requests may be sent.
     pub deadline: Deadline,
 }
 
-/// A lease as it was seen last, and since when it has been so, by this process's clock.
+/// The last state of a lease that this process has seen, and the time since which it has been so, by the clock of this
+/// process.
 #[derive(Clone, Copy, Debug)]
 pub struct LeaseSeen {
     revision: u64,
     since: Instant,
-    /// Whether it was renewed since this process looked first.
+    /// Whether it was renewed after this process had first looked.
     renewed: bool,
 }
 
 impl LeaseSeen {
-    /// Whether somebody renews the lease, which has this length. (The holder renews it every sixth of that.)
+    /// Whether somebody renews the lease. `length` is the length of the lease; its holder renews it every sixth of
+    /// that.
     pub fn is_kept(self, length: Duration) -> bool {
         self.renewed && self.since.elapsed() < length / 2
     }
 }
 
-/// Who wants a lease.
+/// A worker that wants a lease.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {
-    /// The directory.
+    /// The identity of the worker, which its directory keeps.
     pub worker: &'a str,
-    /// Whether the share is this worker's, as long as nobody else has taken it. Others take it only when it is abandoned.
+    /// Whether the list of shares names this worker for the share. Others take the share only if it is abandoned.
     pub is_named: bool,
     /// Whether the work of the share is done.
     pub is_done: bool,
 }
 
 impl Held {
-    /// Takes the lease on a share, if nobody can hold it; `None` where somebody may. `seen` is what this process saw of it.
+    /// Takes the lease on a share if no other process can hold it; otherwise returns `None`. `seen` is what this
+    /// process has seen of the lease.
     pub async fn take(
         board: &Board,
         share: usize,
@@ -142,7 +146,7 @@ impl Held {
         let renewed = seen.is_some_and(|seen| seen.renewed || seen.revision != revision) && !other.released;
         *seen = Some(LeaseSeen { revision, since, renewed });
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
-        // The directory is locked: a process of this boot that had it is dead.
+        // The directory is locked. So if a process of this boot had the lease in this directory, that process is dead.
         let was_here = other.worker == claim.worker && other.boot == boot && !boot.is_empty();
         let is_free = was_here || other.released || (revision == 0 && claim.is_named);
         if !(is_free || since.elapsed() >= length) || (claim.is_done && !claim.is_named) {
@@ -162,23 +166,24 @@ impl Held {
         &self.record.life
     }
 
-    /// How long to wait before the next renewal.
+    /// The time to wait before the next renewal.
     pub fn pause(&self) -> Duration {
         self.length / 6
     }
 
-    /// Renews the lease. That the brokers cannot be reached is no error: the deadline passes then.
+    /// Renews the lease. It is no error if the brokers cannot be reached: the deadline passes then.
     ///
     /// # Errors
     ///
-    /// [`ClusterError::Lost`] where somebody else has it. Then no request is sent any more.
+    /// [`ClusterError::Lost`] if somebody else has the lease. No request is sent after that.
     pub async fn renew(&mut self) -> Result<()> {
         let next = Lease { renewals: self.record.renewals + 1, ..self.record.clone() };
         let sent = since_boot();
         match self.board.put(&self.key, &next, self.revision).await {
             Ok(Some(revision)) => (self.revision, self.record) = (revision, next),
             Ok(None) | Err(_) => {
-                // Nobody else has written if what stands there is what this process wrote, though nobody said so.
+                // The answer may have been lost. If the stored record is the one that this process wrote, no other
+                // process has written.
                 let there = match self.board.get::<Lease>(&self.key).await {
                     Ok(there) => there,
                     Err(error) => {
@@ -202,7 +207,7 @@ impl Held {
         Ok(())
     }
 
-    /// Gives the lease back: whoever comes next need not wait.
+    /// Gives the lease back, so that the next worker need not wait.
     pub async fn release(&mut self) {
         self.deadline.end();
         self.record.released = true;

@@ -1,4 +1,4 @@
-//! Links on their way from one worker to another: the stream of links, one subject a share.
+//! The stream of links: links on their way from one worker to another. Each share has a subject.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -24,9 +24,9 @@ use super::shares::Muster;
 use super::{ClusterError, Result, broker};
 use crate::outbound::{Outbound, Wish};
 
-/// Links of one message, at most …
+/// The most links in one message.
 const MOST: usize = 2_000;
-/// … and about so many bytes before they are compressed.
+/// The most bytes of one message (approximately), before compression.
 const BYTES: usize = 512 << 10;
 
 /// The name of the stream of links.
@@ -46,24 +46,25 @@ pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
     cluster.make_stream(config, "making the stream of links").await
 }
 
-/// A message of links.
+/// Encodes links as a message.
 pub fn encode(links: &[&Outbound]) -> std::io::Result<Vec<u8>> {
     zstd::encode_all(&codec::encode(links)[..], 1)
 }
 
-/// The links of a message.
+/// Decodes the links of a message.
 pub fn decode(message: &[u8]) -> Result<Vec<Outbound>> {
     let damaged = || ClusterError::Damaged("a message of links".into());
     let bytes = zstd::decode_all(message).map_err(|_| damaged())?;
     codec::decode(&bytes, "links").map_err(|_| damaged())
 }
 
-/// Sends links to the shares that have their hosts, as `roster` and then the board says. When this returns they cannot be lost:
-/// a share that leaves takes what was sent to it until then, and sends it on.
+/// Sends links to the shares that have their hosts. `roster` says which these are, and afterwards the board is asked
+/// whether that is still true. When this returns, the links cannot be lost: a share that leaves takes all links that
+/// were sent to it before, and sends them on.
 ///
 /// # Errors
 ///
-/// As [`publish`].
+/// The same as [`publish`].
 pub async fn send(
     cluster: &BrokerConnection,
     (board, roster): (&Board, &Roster),
@@ -72,7 +73,7 @@ pub async fn send(
     (life, sent): (&str, &AtomicU64),
     deadline: &Deadline,
 ) -> Result<()> {
-    // What is no URL leads nowhere.
+    // A link that is no URL leads nowhere.
     let partition = |link: &Outbound| Some(keys.site(&Url::parse(&link.url).ok()?).part(partitions));
     let links: Vec<(u32, &Outbound)> = links.iter().filter_map(|link| Some((partition(link)?, link))).collect();
     let mut before: Option<Arc<Muster>> = None;
@@ -95,7 +96,7 @@ pub async fn send(
             let name = format!("links.{life}.{}", sent.fetch_add(1, Ordering::Relaxed));
             publish(cluster, &name, all, deadline).await?;
         }
-        // Asked after the links were sent: a share that has left by then may not have taken them.
+        // The board is asked after the links were sent: a share that has left by then may not have taken them.
         let after = loop {
             match roster.refresh(board).await {
                 Ok(after) => break after,
@@ -111,7 +112,7 @@ pub async fn send(
     }
 }
 
-/// The links that were sent to a share and that lie between these places, the first one not included.
+/// The links that were sent to a share in messages after the first place of `places`, up to the last.
 pub async fn between(cluster: &BrokerConnection, share: usize, places: Range<u64>) -> Result<Vec<Outbound>> {
     let (mut after, mut links) = (places.start, Vec::new());
     let what = "reading the links";
@@ -152,7 +153,7 @@ pub fn messages<'a>(links: &[&'a Outbound]) -> Vec<Vec<&'a Outbound>> {
     messages
 }
 
-/// About so many bytes a link has in a message.
+/// The approximate number of bytes of a link in a message.
 fn size(link: &Outbound) -> usize {
     let more = match &link.wish {
         Wish::Robots(askers) => askers.iter().map(|asker| asker.of.as_str().len() + 64).sum(),
@@ -162,12 +163,12 @@ fn size(link: &Outbound) -> usize {
     link.url.len() + 64 + more
 }
 
-/// Publishes messages, all at once, and again until each is acknowledged. `name` and the place of a message name it, so
-/// that one that is published twice is kept once.
+/// Publishes messages all at once, and publishes each again until it is acknowledged. Each message is identified by
+/// `name` and its number. So one that is published twice is kept once.
 ///
 /// # Errors
 ///
-/// [`ClusterError::Lost`] once the lease has been over for long: then another may have the share.
+/// [`ClusterError::Lost`] if the lease is over: another worker may have the share by then.
 pub async fn publish(
     cluster: &BrokerConnection,
     name: &str,

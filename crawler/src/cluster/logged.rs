@@ -1,5 +1,5 @@
-//! The disk of a worker behind the log: a commit is in the log before it is on the disk, and a disk that is behind is
-//! brought up to the log before the worker begins.
+//! The disk of a worker, behind the log. A commit is in the log before it is on the disk. A disk that lacks commits of
+//! the log is brought up to date before the worker begins.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -18,9 +18,10 @@ use crate::engine::PAGES_AT;
 use crate::series;
 use crate::sink::Lengths;
 
-/// What is not in the log: where the disk is in it, how far the judge has followed, whose directory it is.
+/// The keys that are not in the log: the disk's place in the log, the judge's place in the stream of pages, and the
+/// worker to which the directory belongs.
 const OWN: &[&[u8]] = &[LOG_AT, PAGES_AT, Member::KEY];
-/// The record of the lengths of outputs.
+/// The key of the lengths of outputs.
 const OUTPUTS: &[u8] = b"outputs";
 
 /// A disk behind the log.
@@ -29,31 +30,31 @@ pub struct Logged {
     writer: CommitWriter,
     dir: PathBuf,
     lengths: Lengths,
-    /// Told of every commit, where snapshots are made.
+    /// Told of every commit; `None` if no snapshots are made.
     tap: Option<Tap>,
     /// Whether hosts are given away: see [`Commit::of`].
     gives: bool,
 }
 
 impl Logged {
-    /// A disk that has everything that is in the log.
+    /// Makes a store of a disk that has all commits of the log.
     pub fn new(disk: Disk, writer: CommitWriter, dir: &Path, tap: Option<Tap>) -> store::Result<Self> {
         let lengths = disk.get(Space::META, OUTPUTS)?.map(|json| lengths(&json)).transpose()?.unwrap_or_default();
         Ok(Self { disk, writer, dir: dir.to_owned(), lengths, tap, gives: false })
     }
 
-    /// The same, while hosts move and nothing is crawled.
+    /// The same store, for the time in which hosts move and nothing is crawled.
     pub fn for_moves(disk: Disk, writer: CommitWriter, dir: &Path) -> store::Result<Self> {
         Ok(Self { gives: true, ..Self::new(disk, writer, dir, None)? })
     }
 
-    /// The lengths of outputs that the batch records, if it does.
+    /// The lengths of outputs, if the batch records them.
     fn recorded(batch: &Batch) -> store::Result<Option<Lengths>> {
         let said = batch.iter().rfind(|change| change.space == Space::META && change.key == OUTPUTS);
         said.and_then(|change| change.value.as_ref()).map(|json| lengths(json)).transpose()
     }
 
-    /// What outputs have grown by since the last commit.
+    /// The bytes that outputs have got since the last commit.
     fn grown(&self, now: &Lengths) -> store::Result<Vec<(String, u64, Vec<u8>)>> {
         let mut grown = Vec::new();
         for (file, to) in now {
@@ -86,7 +87,7 @@ impl Store for Logged {
             commit.grown = self.grown(now)?;
         }
         let place = self.writer.append(&commit).map_err(|error| std::io::Error::other(error.to_string()))?;
-        // Only now: a commit that failed is made again, with all that outputs have grown by.
+        // Only now: a commit that failed is made again, with all the bytes that outputs have got.
         self.lengths = recorded.unwrap_or(std::mem::take(&mut self.lengths));
         let mut batch = batch.clone();
         batch.push(at(place));
@@ -102,14 +103,14 @@ fn at(place: u64) -> Change {
     Change { space: Space::META, key: LOG_AT.into(), value: Some(place.to_be_bytes().into()) }
 }
 
-/// The place in the log of the last commit that a disk has.
+/// The place in the log of the last commit that is on a disk.
 pub fn place_of(disk: &Disk) -> store::Result<u64> {
     let bytes = disk.get(Space::META, LOG_AT)?;
     Ok(bytes.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes))
 }
 
-/// Brings a disk up to the log of its share, outputs included. Nobody may write to the log meanwhile but through the fence
-/// of the caller. How many commits were missing.
+/// Brings a disk up to date with the log of its share, including the outputs. In the meantime, nobody may write to the
+/// log except through the fence of the caller. Returns the number of commits that were missing.
 pub async fn replay(cluster: &BrokerConnection, share: usize, disk: &mut Disk, dir: &Path) -> Result<u64> {
     let subject = commits::subject_of(cluster, share);
     let last = commits::last(cluster, &subject).await?;
@@ -122,7 +123,7 @@ pub async fn replay(cluster: &BrokerConnection, share: usize, disk: &mut Disk, d
     Ok(count)
 }
 
-/// The commits with a subject whose messages lie after the first of some places, up to the last.
+/// The commits under a subject whose messages lie after the first place of a range, up to the last.
 pub struct Commits {
     cluster: BrokerConnection,
     subject: String,
@@ -132,12 +133,12 @@ pub struct Commits {
 }
 
 impl Commits {
-    /// Nothing is read yet.
+    /// Makes a reader. It reads nothing yet.
     pub fn new(cluster: &BrokerConnection, subject: String, places: Range<u64>) -> Self {
         Self { cluster: cluster.clone(), subject, places, parts: Parts::default(), messages: None }
     }
 
-    /// The next one, with the place of its last message.
+    /// The next commit, with the place of its last message.
     pub async fn next(&mut self) -> Result<Option<(Commit, u64)>> {
         let what = "reading the commits";
         while self.places.start < self.places.end {
@@ -160,7 +161,7 @@ impl Commits {
 }
 
 impl BrokerConnection {
-    /// The messages of a subject of the stream of commits, from a place on.
+    /// The messages of a subject of the stream of commits, beginning at a place.
     async fn read_commits(&self, subject: &str, start_sequence: u64) -> Result<Ordered> {
         let what = "reading the commits";
         let from = OrderedConfig {
@@ -178,14 +179,14 @@ fn failed(error: store::Error) -> ClusterError {
     ClusterError::Io(std::io::Error::other(error))
 }
 
-/// What a commit has for the outputs goes to the disk first, as when it was made.
+/// Applies a commit. As when it was made, its bytes for the outputs go to the disk first.
 fn apply(mut commit: Commit, place: u64, disk: &mut Disk, dir: &Path) -> Result<()> {
     for (file, from, bytes) in std::mem::take(&mut commit.grown) {
         let path = dir.join(&file);
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        // Into the newest part, whatever parts the worker had that wrote this.
+        // The bytes go into the newest part, whatever parts the writer of the commit had.
         let mut output = series::SeriesWriter::open(dir, &file, from, None)?;
         output.append(&[&bytes])?;
         output.sync()?;

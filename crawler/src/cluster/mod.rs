@@ -2,29 +2,28 @@
 //!
 //! # How the work is shared
 //!
-//! A *partition* is a range of hashes of registrable domains. A *share* is a set of partitions, and a worker has one
-//! share: it alone fetches the pages of these hosts, so that a host has one queue and one politeness clock. A worker is an
-//! ordinary crawl ([`crate::engine`]) with a directory of its own. What it says to the others goes through four streams:
+//! A *partition* is a range of hashes of registrable domains. A *share* is a set of partitions. A worker has one share,
+//! and it alone fetches the pages of these hosts. So each host has one queue and one politeness clock. A worker is an
+//! ordinary crawl ([`crate::engine`]) with a directory of its own. The workers talk through four streams:
 //!
-//! - the *board*: settings, seeds, secret, shares, leases, how far each worker is. One message a key, changed by
-//!   compare-and-set;
+//! - the *board*: settings, seeds, secret, shares, leases, and the progress of each worker. It has one message for each
+//!   key, changed by compare-and-set;
 //! - *links* to hosts of other shares, acknowledged before the commit that follows from them;
 //! - *pages*: what all judges have to know of every page, in one order;
-//! - *commits*: every commit of every share, for whoever takes a share over (`commits`).
+//! - *commits*: every commit of every share, for workers that take a share over (`commits`).
 //!
 //! # What is promised
 //!
-//! - No link is lost: a worker's state says that a link was sent only after the log has it. A link that arrives twice
-//!   changes nothing.
-//! - The verdicts are those of one machine: a page is judged when it has come back from the stream of pages, and every judge
-//!   follows every page ([`dedup_stage::judge::Judge::follow`]).
-//! - Two workers never ask one host: a partition belongs to one share (`shares`; `moves` says how it gets to another), a
-//!   share belongs to one directory, and a worker asks only while its *lease* on the
-//!   share was renewed lately ([`lease`]).
-//!
-//! - No worker is needed for long. One that waits takes the place of one whose lease has run out, and makes its disk from
-//!   the commits. What the dead worker fetched after its last commit is fetched again, after one full delay of each
-//!   host.
+//! - No link is lost: the state of a worker says that a link was sent only after the log has it. A link that arrives
+//!   twice changes nothing.
+//! - The verdicts are those of one machine: a page is judged when it has come back from the stream of pages, and every
+//!   judge follows every page ([`dedup_stage::judge::Judge::follow`]).
+//! - Two workers never ask one host: a partition belongs to one share (`shares`; `moves` says how it gets to another),
+//!   a share belongs to one directory, and a worker sends requests only while its *lease* on the share was renewed
+//!   lately ([`lease`]).
+//! - No worker is needed for long. If the lease of a worker has run out, a waiting worker takes its place, and makes
+//!   its disk from the commits. What the dead worker fetched after its last commit is fetched again, at the earliest
+//!   one full delay later for each host.
 
 mod ask;
 mod board;
@@ -73,46 +72,46 @@ pub use task::{Begun, Ended, Snapshots, Without, WorkerError, WorkerTask};
 pub use total::Total;
 pub use worker::work;
 
-/// How long the brokers may take to answer before they are asked again.
+/// The time that the brokers have for an answer before they are asked again.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Why a cluster cannot be used.
+/// The reasons why a cluster cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// The call means nothing, or the cluster is none that may be used.
+    /// The arguments make no sense, or the cluster may not be used.
     #[error("{0}")]
     Usage(String),
-    /// The brokers do not answer, or not with what was asked for.
+    /// The brokers do not answer, or they answer with an error.
     #[error("{what}: {error}")]
     Broker {
-        /// What was asked of them.
+        /// The request to the brokers.
         what: String,
-        /// What came of it.
+        /// The error.
         error: String,
     },
     /// A message of the cluster cannot be read.
     #[error("{0} in the cluster cannot be read; is it of another version of this program?")]
     Damaged(String),
-    /// The share of this worker is somebody else's.
+    /// Another worker has the share of this worker.
     #[error("{0}")]
     Lost(String),
-    /// Threads, files.
+    /// A thread or a file fails.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 
-/// What comes of a call to the brokers.
+/// The result of a call to the brokers.
 pub type Result<T> = std::result::Result<T, ClusterError>;
 
-/// Whether the brokers refused a message only because another one that names the same subject was on its way. Nothing was
-/// written then, and the message may be sent again.
+/// Whether the brokers refused a message only because another message that names the same subject was on its way. If
+/// so, nothing was written, and the message may be sent again.
 fn is_collision(error: &PublishError) -> bool {
     let source = std::error::Error::source(error);
     let code = source.and_then(|source| source.downcast_ref::<Error>()).map(Error::error_code);
     code == Some(ErrorCode::STREAM_WRONG_LAST_SEQUENCE_CONSTANT)
 }
 
-/// A failure of the brokers to do something.
+/// Makes the error of a request to the brokers that failed.
 fn broker<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> ClusterError {
     move |error| ClusterError::Broker { what: what.to_owned(), error: error.to_string() }
 }

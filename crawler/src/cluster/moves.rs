@@ -1,22 +1,25 @@
-//! Hosts move from one worker to another, between two runs of their engines.
+//! Moves hosts from one worker to another, between two runs of their engines.
 //!
-//! What has to move follows from the list of shares ([`Muster::due`]). Whoever has too much
+//! What has to move follows from the list of shares ([`Muster::due`]). A worker that has too many partitions gives some
+//! away:
 //!
-//! 1. ends its engine, and notes in its state what it gives away: it will not crawl these hosts again;
-//! 2. publishes what it knows of them, under a new name, in the stream of commits;
-//! 3. changes the list of shares: the partitions are the other's now, and the name says where what is known of them lies;
-//! 4. deletes what it knows of them, and the note.
+//! 1. It ends its engine, and notes in its state what it gives away: it will not crawl these hosts again.
+//! 2. It publishes what it knows of the hosts as a *gift* with a new name, in the stream of commits.
+//! 3. It changes the list of shares: the partitions belong to the other worker now, and the list has the name and place
+//!    of the gift.
+//! 4. It deletes what it knows of the hosts, and the note.
 //!
-//! Whoever finds on the list that something was given to it ends its engine, puts what is known of the hosts into its state, says
-//! there that it has, and takes the name off the list. So there is one moment at which the hosts change hands, the third, and
-//! until the other has taken them nobody crawls them. All of this is in the commits of both shares, so whoever takes a share over
-//! after a crash goes on where it was: a gift that is not on the list is published again under another name, and one that was
-//! taken is known by its name.
+//! A worker that finds a gift for itself on the list ends its engine, puts the records of the gift into its state
+//! together with a note that it has done so, and takes the gift off the list. So the hosts change hands at one moment,
+//! in the third step. Between that step and the taking, nobody crawls them. All steps are in the commits of both
+//! shares. So a worker that takes a share over after a crash goes on with the step that was reached: a gift that is not
+//! on the list is published again, and one that was taken is recognised by its name.
 //!
-//! The list names the process that has a share. One that has lost its share without knowing it cannot change the list.
+//! The list names the process that has a share. A process that has lost its share without knowing it cannot change the
+//! list.
 //!
-//! Links to these hosts that come to the one who had them are sent on ([`super::links`]). The new owner waits one full delay
-//! before it asks them anything, as after every start, and longer where a host has asked for that.
+//! Links to these hosts that reach the old owner are sent on ([`super::links`]). The new owner waits one full delay
+//! before it sends requests to them, as after every start. It waits longer if a host has asked for that.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -37,23 +40,23 @@ use super::{ClusterError, Result, broker};
 use crate::crawl::{CrawlDir, Gift, Rest};
 use crate::engine::{EngineError, PeerProgress, Phase, Stats, StopReason, places};
 
-/// How often the list is looked at while others are about to give.
+/// The interval at which the list is read while others are about to give hosts.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What comes of moving hosts.
+/// The result of moving hosts.
 #[derive(Debug)]
 pub enum Arranged {
-    /// The share has what it is to have.
+    /// The share has the partitions that it should have.
     Ready,
-    /// The share has left the crawl; its counters.
+    /// The share has left the crawl. The value has its counters.
     Left(Box<Stats>),
 }
 
-/// A state into which a gift is copied: each commit becomes messages.
+/// A state into which a gift is copied. Each commit becomes messages.
 struct Parcel {
     writer: CommitWriter,
     subject: String,
-    /// The first and the last message so far.
+    /// The places of the first and the last message so far.
     places: Arc<Mutex<Option<(u64, u64)>>>,
 }
 
@@ -76,8 +79,9 @@ impl Store for Parcel {
 }
 
 impl Post<'_> {
-    /// Takes what was given to this share, gives away what it has too much of, and waits (not for long) for what others are
-    /// about to give. No engine may run. Where the brokers fail, it goes on when they are back.
+    /// Takes the gifts for this share, gives away partitions if it has too many, and waits (not for long) for gifts
+    /// that others are about to make. No engine may run in the meantime. If the brokers fail, it goes on when they are
+    /// back.
     pub fn arrange(&self, crawl: &Crawl, writer: &CommitWriter) -> std::result::Result<Arranged, WorkerError> {
         loop {
             match self.arrange_once(crawl, writer) {
@@ -109,7 +113,7 @@ impl Post<'_> {
                 return Ok(Arranged::Ready);
             }
             if !std::mem::replace(&mut is_told, true) {
-                // While hosts are on their way nobody may take this worker for quiet.
+                // While hosts are on their way, others must not take this worker for idle.
                 self.runtime.block_on(self.tell_busy())?;
             }
             if let Some(gift) = gift {
@@ -124,14 +128,15 @@ impl Post<'_> {
         }
     }
 
-    /// An error where another process has the share.
+    /// Returns an error if another process has the share.
     fn own(&self, muster: &Muster) -> Result<()> {
         let is_own = muster.shares.get(self.place.share).is_some_and(|share| share.life == self.life);
         let lost = || ClusterError::Lost("another worker has taken these hosts".into());
         if is_own { Ok(()) } else { Err(lost()) }
     }
 
-    /// Changes the list of shares, as long as it names this process. `change` returns false where nothing is to be written.
+    /// Changes the list of shares, if it still names this process. `change` returns false if nothing needs to be
+    /// written.
     fn change(&self, change: impl Fn(&mut Muster) -> bool) -> Result<()> {
         let changed = self.board.change(keys::MUSTER, |muster: &mut Muster| {
             self.own(muster)?;
@@ -140,7 +145,7 @@ impl Post<'_> {
         self.runtime.block_on(changed).map(|_| ())
     }
 
-    /// Says how this share stands while its engine does not run, and that it is not quiet.
+    /// Tells the others that this share is busy while its engine does not run.
     async fn tell_busy(&self) -> Result<()> {
         let key = keys::progress(self.place.share);
         let told = self.board.get::<PeerProgress>(&key).await?.map(|told| told.record).unwrap_or_default();
@@ -164,7 +169,7 @@ impl Post<'_> {
         self.finish(dir, &gift, writer)
     }
 
-    /// Finishes what was begun, by this process or by one before.
+    /// Finishes a gift that this process or an earlier one has begun.
     fn finish(&self, dir: &mut CrawlDir, gift: &Gift, writer: &CommitWriter) -> std::result::Result<(), WorkerError> {
         let share = self.place.share;
         let is_given = || -> Result<bool> {
@@ -190,7 +195,7 @@ impl Post<'_> {
         }
     }
 
-    /// Publishes what is known of the hosts of a gift. The places of its first and last message.
+    /// Publishes the records of the hosts of a gift. Returns the places of the first and the last message.
     fn publish(
         &self,
         dir: &mut CrawlDir,
@@ -198,17 +203,17 @@ impl Post<'_> {
         writer: &CommitWriter,
     ) -> std::result::Result<(u64, u64), WorkerError> {
         let subject = commits::gift_of(&self.cluster, &gift.name);
-        // Another process may have published a part of it.
+        // An earlier process may have published a part of the gift.
         self.runtime.block_on(self.drop_messages(&subject))?;
         let places = Arc::<Mutex<Option<(u64, u64)>>>::default();
         let parcel = Parcel { writer: writer.clone(), subject, places: Arc::clone(&places) };
         dir.copy_gift(gift, &mut Session::new(Box::new(parcel)))?;
         let places = *places.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is known has at least the format of the frontier.
+        // The gift has at least the format of the frontier.
         Ok(places.ok_or_else(|| ClusterError::Damaged("what is given away".into()))?)
     }
 
-    /// Takes what was given to this share.
+    /// Takes a gift for this share.
     fn take(&self, dir: &mut CrawlDir, crawl: &Crawl, one: &Move) -> std::result::Result<(), WorkerError> {
         let subject = commits::gift_of(&self.cluster, &one.name);
         if !dir.has_taken(&one.name).map_err(EngineError::from)? {
@@ -225,7 +230,7 @@ impl Post<'_> {
             tracing::info!("{} partitions were taken", one.partitions.count());
             self.task.without.halt("taken");
         }
-        // The state has it, and so have the commits.
+        // The state has the gift now, and so have the commits.
         self.runtime.block_on(self.drop_messages(&subject))?;
         let take_off = |muster: &mut Muster| {
             let before = muster.moves.len();
@@ -242,7 +247,8 @@ impl Post<'_> {
         Ok(())
     }
 
-    /// Says that this share is to give away what it has. False where there is nobody to have it.
+    /// Notes on the list that this share should give away all its hosts. Returns false if there is no other share to
+    /// take them.
     pub fn begin_to_leave(&self) -> Result<bool> {
         let share = self.place.share;
         self.change(|muster| muster.begin_to_leave(share))?;
@@ -250,7 +256,8 @@ impl Post<'_> {
         Ok(muster.shares[share].stay != Stay::Stays)
     }
 
-    /// Nothing is left to this share: sends on the links that have come meanwhile, and says that it has left.
+    /// Leaves the crawl when the share has no hosts any more: sends on the links that have come in the meantime, and
+    /// says that it has left.
     fn leave(&self, dir: &mut CrawlDir, crawl: &Crawl) -> std::result::Result<Stats, WorkerError> {
         let share = self.place.share;
         self.change(|muster| {
@@ -258,7 +265,7 @@ impl Post<'_> {
             muster.shares[share].stay = Stay::Left;
             leaves
         })?;
-        // Whoever sends a link from now on finds that this share has left.
+        // From now on, every sender of a link finds that this share has left.
         let settings = crawl.settings()?;
         let secret = crawl.secret().and_then(|secret| secret.try_into().ok());
         let secret = secret.ok_or_else(|| ClusterError::Damaged("the secret".into()))?;

@@ -1,6 +1,6 @@
-//! Who shares the hosts of a crawl. Workers come, and when all have come the hosts are shared among them. A worker that comes
-//! later takes the place of one that is gone; where none is, it joins: a new share is its own, and the others give it a part of
-//! their hosts ([`super::moves`]).
+//! The start of a worker: how it comes to a share. When all expected workers have come, the hosts are shared among
+//! them. A worker that comes later takes the place of one that is gone. If none is gone, it joins: it gets a new share,
+//! and the others give it a part of their hosts ([`super::moves`]).
 
 use std::time::Duration;
 
@@ -14,18 +14,17 @@ use super::shares::{Muster, Share, Stay};
 use super::{Result, snapshots};
 use crate::engine::{PeerProgress, Phase};
 
-/// Where the number of workers was not said: the hosts are shared among those that have come when nobody has come for so
-/// long.
+/// The time without a new worker after which the hosts are shared, if the number of workers was not given.
 const NOBODY: Duration = Duration::from_secs(5);
-/// How often the board is looked at meanwhile.
+/// The interval at which the board is read in the meantime.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The place of a worker among all.
+/// The share of a worker, among all shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerShare {
-    /// Its share.
+    /// The number of the share, from 0.
     pub share: usize,
-    /// How many there are.
+    /// The number of shares.
     pub shares: usize,
 }
 
@@ -36,21 +35,21 @@ pub struct Seeker<'a> {
     pub cluster: &'a BrokerConnection,
     /// The board.
     pub board: &'a Board,
-    /// The crawl.
+    /// The settings of the crawl.
     pub crawl: &'a Crawl,
-    /// Who it is.
+    /// The identity of the worker.
     pub worker: Worker,
-    /// The share whose commits its directory has.
+    /// The share whose commits the directory has; `None` if it has none.
     pub bound: Option<usize>,
-    /// Whether it only takes the place of one that is gone.
+    /// Whether the worker only takes the place of one that is gone (`--spare`).
     pub is_spare: bool,
-    /// Whether it can read snapshots.
+    /// Whether the worker can read snapshots.
     pub has_snapshots: bool,
 }
 
 impl Seeker<'_> {
-    /// Joins the workers of the crawl, waits until the hosts are shared, and takes a share: its own, one that its worker has
-    /// abandoned, or a new one. `None` if none is left, because the crawl is over or stopped.
+    /// Registers the worker, waits until the hosts are shared, and takes a share: the worker's own, one that another
+    /// worker has abandoned, or a new one. Returns `None` if no share is left, because the crawl is over or stopped.
     pub async fn find(&self) -> Result<Option<(WorkerShare, Held)>> {
         let mut muster = self.join().await?;
         let length = Duration::from_millis(self.crawl.lease);
@@ -79,7 +78,7 @@ impl Seeker<'_> {
             }
             let has_no_place = named.is_none() && self.bound.is_none();
             if has_no_place && !self.is_spare && done + kept == wanted.len() {
-                // Every worker is well, so nobody's place is to be taken.
+                // Every other worker is well, so there is no place to take.
                 if !self.has_snapshots && snapshots::is_cut(self.cluster, 0).await? {
                     return Err(snapshots::nameless());
                 }
@@ -91,7 +90,7 @@ impl Seeker<'_> {
         }
     }
 
-    /// Joins the workers, and waits until the hosts are shared.
+    /// Registers the worker on the list of shares, and waits until the hosts are shared.
     async fn join(&self) -> Result<Muster> {
         let Self { board, crawl, worker, .. } = self;
         let mut muster: Muster =
@@ -102,7 +101,7 @@ impl Seeker<'_> {
                 (count, since) = (muster.shares.len(), Instant::now());
             }
             if crawl.workers == 0 && since.elapsed() >= NOBODY {
-                // Another one may do this at the same time; and one more may come at the last moment, and belongs to them.
+                // Another worker may do this at the same time. A worker that comes at the last moment is counted, too.
                 let settle = |muster: &mut Muster| {
                     let changes = !muster.settled && muster.shares.len() == count;
                     if changes {
@@ -121,7 +120,7 @@ impl Seeker<'_> {
         Ok(muster)
     }
 
-    /// Names this worker and its process as those of a share.
+    /// Writes this worker and its process into the entry of a share.
     async fn name(&self, share: usize, life: &str) -> Result<()> {
         let name = |muster: &mut Muster| {
             let share = &mut muster.shares[share];
@@ -134,7 +133,8 @@ impl Seeker<'_> {
 }
 
 impl Muster {
-    /// One more worker, or one that comes back. Once the hosts are shared, nobody is added. True if that changes anything.
+    /// Adds a worker, or updates one that comes back. After the hosts are shared, no worker is added. Returns whether
+    /// the muster has changed.
     fn add(&mut self, worker: &Worker, crawl: &Crawl) -> bool {
         if let Some(known) = self.shares.iter_mut().find(|known| known.worker.id == worker.id) {
             let moved = known.worker != *worker;
@@ -151,7 +151,8 @@ impl Muster {
         true
     }
 
-    /// One more worker with a share that has nothing yet, where the hosts are shared. True if that changes anything.
+    /// Adds a worker with a new share that has no hosts yet, after the hosts were shared. Returns whether that changed
+    /// anything.
     fn join(&mut self, worker: &Worker) -> bool {
         let is_new = self.shares.iter().all(|share| share.worker.id != worker.id);
         if is_new {

@@ -1,4 +1,4 @@
-//! What an operator does: makes a crawl, looks at it, stops it.
+//! The actions of an operator: make a crawl, look at it, stop it.
 
 use config::Settings;
 use dedup_stage::signature;
@@ -19,8 +19,8 @@ pub struct Shape {
     /// Parts into which the registrable domains are cut; each worker has as many of them as any other
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     partitions: u32,
-    /// Workers that share the hosts at first; crawling begins when all have come [default: those that have come when nobody has
-    /// come for 5 s]
+    /// Workers that share the hosts at first; crawling begins when all have come [default: those that have come when
+    /// nobody has come for 5 s]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     workers: usize,
     /// Brokers that keep each message
@@ -32,7 +32,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The usual shape, for so many workers.
+    /// The usual shape for a number of workers.
     pub fn of(workers: usize, lease: config::Duration) -> Self {
         Self { partitions: 256.max(workers as u32), workers, replicas: 3, lease }
     }
@@ -42,8 +42,8 @@ impl Shape {
 ///
 /// # Errors
 ///
-/// [`ClusterError::Usage`] where there is one of its name, or for settings that many machines cannot follow yet;
-/// [`ClusterError::Broker`] where a broker is not well.
+/// [`ClusterError::Usage`] if there is a crawl with this name already, or for settings that many machines cannot follow
+/// yet. [`ClusterError::Broker`] if a broker is not well.
 pub async fn create(access: &BrokerArgs, shape: &Shape, mut settings: Settings, seeds: Vec<Url>) -> Result<()> {
     refuse(&settings, shape)?;
     settings.output.dashboard.clear();
@@ -54,7 +54,7 @@ pub async fn create(access: &BrokerArgs, shape: &Shape, mut settings: Settings, 
         ));
     }
     let board = Board::open(&cluster).await?;
-    // Where there is no board, asking for a record fails.
+    // If there is no board, asking for a record fails.
     if let Ok(Some(_)) = board.get::<Crawl>(keys::CRAWL).await {
         let name = cluster.name();
         return Err(ClusterError::Usage(format!("there is a crawl {name:?} already; give another --name")));
@@ -82,7 +82,7 @@ pub async fn create(access: &BrokerArgs, shape: &Shape, mut settings: Settings, 
         .ok_or_else(|| ClusterError::Usage("somebody else makes it".into()))
 }
 
-/// What many machines cannot do yet.
+/// Refuses settings that many machines cannot follow yet.
 fn refuse(settings: &Settings, shape: &Shape) -> Result<()> {
     let cannot = [
         (settings.fetch.recrawl, "--recrawl"),
@@ -102,7 +102,7 @@ fn refuse(settings: &Settings, shape: &Shape) -> Result<()> {
     Ok(())
 }
 
-/// Tells all workers what to do; with a number, they may fetch so many pages in all from now on.
+/// Tells all workers what to do. With `max_pages`, also changes the limit of the pages that they may fetch in all.
 pub async fn wish(access: &BrokerArgs, wish: Wish, max_pages: Option<u64>) -> Result<()> {
     let board = open(access).await?.1;
     if let Some(most) = max_pages {
@@ -127,7 +127,7 @@ async fn allow(board: &Board, most: u64) -> Result<()> {
     }
 }
 
-/// Adds seeds. How many are new.
+/// Adds seeds. Returns the number of new ones.
 pub async fn add_seeds(access: &BrokerArgs, seeds: Vec<Url>) -> Result<usize> {
     let board = open(access).await?.1;
     loop {
@@ -145,11 +145,11 @@ pub async fn add_seeds(access: &BrokerArgs, seeds: Vec<Url>) -> Result<usize> {
     }
 }
 
-/// Has the worker of a share (by its number from 1) leave the crawl.
+/// Makes the worker of a share (by its number from 1) leave the crawl.
 ///
 /// # Errors
 ///
-/// [`ClusterError::Usage`] where there is no such share, or no other.
+/// [`ClusterError::Usage`] if there is no such share, or no other share that stays.
 pub async fn remove(access: &BrokerArgs, number: usize) -> Result<()> {
     let board = open(access).await?.1;
     let remove = |muster: &mut Muster| {
@@ -169,7 +169,7 @@ pub async fn remove(access: &BrokerArgs, number: usize) -> Result<()> {
 pub(super) async fn open(access: &BrokerArgs) -> Result<(BrokerConnection, Board)> {
     let cluster = access.connect().await?;
     let board = Board::open(&cluster).await?;
-    // Where there is no crawl of this name, this says so. A wish would be written without a look.
+    // If there is no crawl of this name, this reports it. A wish would be written without such a check.
     board.get::<serde_json::Value>(keys::CRAWL).await?;
     Ok((cluster, board))
 }

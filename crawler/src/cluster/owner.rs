@@ -1,4 +1,4 @@
-//! The workers of a crawl as those who answer for its hosts.
+//! The owners of hosts: finds the worker that has a host, and asks it.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,10 +18,10 @@ use super::worker::{crawl, machine};
 use super::{ClusterError, Result};
 use crate::crawl::CrawlDir;
 
-/// How long hosts that are on their way from one worker to another are waited for.
+/// The longest wait for hosts that are on their way from one worker to another.
 const MOVES: Duration = Duration::from_secs(20);
 
-/// Who has which hosts.
+/// The shares of a crawl and their workers, for questions about hosts.
 #[derive(Debug)]
 pub struct Owners {
     cluster: BrokerConnection,
@@ -31,18 +31,18 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Of a crawl whose hosts are shared.
+    /// Reads the shares of a crawl.
     ///
     /// # Errors
     ///
-    /// [`ClusterError::Usage`] where they are not shared yet.
+    /// [`ClusterError::Usage`] if the hosts are not shared yet.
     pub async fn of(access: &BrokerArgs) -> Result<Self> {
         let (cluster, board) = open(access).await?;
         let crawl = crawl(&board).await?.record;
         let begin = Instant::now();
         let muster = loop {
             let muster = board.get::<Muster>(keys::MUSTER).await?.map(|message| message.record).unwrap_or_default();
-            // Nobody can answer for hosts that are on their way.
+            // While hosts move, no worker can answer for them.
             if muster.moves.is_empty() || begin.elapsed() >= MOVES {
                 break muster;
             }
@@ -54,7 +54,7 @@ impl Owners {
         Ok(Self { cluster, board, crawl, muster })
     }
 
-    /// How many shares there are.
+    /// The number of shares.
     pub fn shares(&self) -> usize {
         self.muster.shares.len()
     }
@@ -69,12 +69,13 @@ impl Owners {
         self.muster.share_of(partition).ok_or_else(damaged)
     }
 
-    /// Asks the worker that has a share, and writes its answer. Where it does not run and its directory is on this machine, that
-    /// is returned, and nothing was written.
+    /// Asks the worker that has a share, and writes its answer to `out`. If the worker does not run, but its directory
+    /// is on this machine, returns the directory instead; in that case nothing was written.
     ///
     /// # Errors
     ///
-    /// [`ClusterError::Usage`] where neither is to be had; `command` is what should be run where the directory is.
+    /// [`ClusterError::Usage`] if neither is available. `command` is the command that the user should run where the
+    /// directory is.
     pub async fn ask(
         &self,
         share: usize,
@@ -85,7 +86,7 @@ impl Owners {
         if ask(&self.cluster, share, question, out).await? {
             return Ok(None);
         }
-        // Somebody else may have taken the share since.
+        // Another worker may have taken the share in the meantime.
         let muster = self.board.need::<Muster>(keys::MUSTER).await?.record;
         let share_now = muster.shares.get(share).or(self.muster.shares.get(share));
         let Share { worker: Worker { id, host, dir }, .. } = share_now.cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Pages on their way to all judges: the stream of pages, in one order.
+//! The stream of pages: it brings the pages of all workers to all judges, in one order.
 
 use async_nats::jetstream::stream::Config;
 use async_nats::{HeaderMap, header};
@@ -25,7 +25,7 @@ pub fn stream_of(cluster: &BrokerConnection) -> String {
     cluster.stream("pages")
 }
 
-/// Its subject.
+/// The subject of the stream.
 pub fn subject_of(cluster: &BrokerConnection) -> String {
     cluster.subject("pages")
 }
@@ -38,19 +38,19 @@ pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
 }
 
 impl Group {
-    /// The message.
+    /// Encodes the group as a message.
     pub fn encode(&self) -> std::io::Result<Vec<u8>> {
         zstd::encode_all(&codec::encode(self)[..], 1)
     }
 
-    /// From a message.
+    /// Decodes a group from a message.
     pub fn decode(message: &[u8]) -> Result<Self> {
         let damaged = || ClusterError::Damaged("a message of pages".into());
         let bytes = zstd::decode_all(message).map_err(|_| damaged())?;
         codec::decode(&bytes, "pages").map_err(|_| damaged())
     }
 
-    /// Publishes it until it is acknowledged. Published twice, it is kept once.
+    /// Publishes the group until it is acknowledged. A group that is published twice is kept once.
     pub async fn publish(&self, cluster: &BrokerConnection, is_over: impl Fn() -> bool) -> Result<()> {
         let payload: bytes::Bytes = self.encode()?.into();
         let name = format!("pages.{}.{}", self.life, self.number);
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// A page with so many links of so many random bytes each.
+    /// A page with `links` links. The URL of each has `length` random bytes.
     fn page(random: &mut fastrand::Rng, links: usize, length: usize) -> Proposed {
         let canonicalizer = Canonicalizer::new(&config::Settings::default().urls);
         let keys = Keys { canonicalizer, hasher: KeyHasher::new([7; KeyHasher::SECRET]) };
@@ -112,7 +112,7 @@ mod tests {
             assert!(bytes <= Proposed::MOST_BYTES, "{links} links of {length}: {bytes}");
             let count = (Proposed::MOST_BYTES / bytes).min(Proposed::MOST);
             let group = Group { life: "0123456789abcdef-1".into(), number: 1, pages: vec![page; count] };
-            // Whatever the compression makes of it.
+            // The message must fit even if compression does not make it smaller.
             let raw = codec::encode(&group).len();
             assert!(
                 raw < 1_000_000,

@@ -1,4 +1,4 @@
-//! A worker that has a share: what its runs, its moves and its snapshots have in common.
+//! A worker that has a share: the data that its runs, its moves and its snapshots have in common.
 
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
@@ -13,24 +13,24 @@ use crate::crawl::Member;
 
 /// A worker that has a share.
 pub struct Post<'a> {
-    /// What it is to do.
+    /// The task of the worker.
     pub task: &'a WorkerTask,
-    /// Where its tasks run.
+    /// The runtime of its tasks.
     pub runtime: &'a Runtime,
     /// The brokers.
     pub cluster: BrokerConnection,
     /// The board.
     pub board: Board,
-    /// Who has which hosts.
+    /// The list of shares.
     pub roster: Roster,
-    /// Whose directory it is.
+    /// The identity of the worker and of its directory.
     pub member: Member,
     /// The share.
     pub place: WorkerShare,
     /// The name of this process.
     pub life: String,
-    /// Until when it may ask the hosts of the share.
+    /// The time until which it may send requests to the hosts of the share.
     pub deadline: Deadline,
-    /// Says when the lease is lost.
+    /// Tells the reason when the lease is lost.
     pub lost: watch::Receiver<Option<String>>,
 }

@@ -1,9 +1,9 @@
-//! `--max-pages` over all workers: how many pages each share may fetch, in one record of the board. A worker takes pages in
-//! blocks by compare-and-set, and gives back what it does not need.
+//! `--max-pages` over all workers. One record of the board says how many pages each share may fetch. A worker takes
+//! pages in blocks, by compare-and-set, and gives back those that it does not need.
 //!
-//! The record says what a share may fetch in all, from its first page on, and the state of the share says what it has fetched.
-//! So nothing is lost when a worker dies: whoever takes the share finds both, and goes on with the difference. The sum over
-//! all shares is never above the limit.
+//! The record holds the number of pages that a share may fetch in all, counted from its first page. The state of the
+//! share holds the number that it has fetched. So nothing is lost when a worker dies: the next worker of the share
+//! finds both numbers, and goes on with the difference. The sum over all shares is never above the limit.
 
 use std::time::Duration;
 
@@ -18,34 +18,34 @@ use super::record::keys;
 use super::{ClusterError, Result};
 use crate::engine::{Event, QuotaRequest};
 
-/// How often a worker that got nothing looks whether there is something.
+/// The interval at which a worker that got no pages asks again.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What each share may fetch.
+/// The pages that each share may fetch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quota {
     shares: Vec<Grant>,
 }
 
-/// What one share may fetch.
+/// The pages that one share may fetch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Grant {
     /// The process that has the share.
     life: String,
-    /// Pages, in all.
+    /// The number of pages, in all.
     pages: u64,
 }
 
 impl Quota {
-    /// A block is at most what each share would get of what is left, divided by this.
+    /// A worker takes at most an equal part of the pages that are left, divided by this number.
     const PART: u64 = 2;
 
-    /// Pages that no share has yet.
+    /// The number of pages that no share has yet. `most` is the limit of all shares.
     pub fn left(&self, most: u64) -> u64 {
         most.saturating_sub(self.shares.iter().map(|grant| grant.pages).sum())
     }
 
-    /// Whether every page was fetched that may be; `fetched` are those of each share.
+    /// Whether every page that may be fetched was fetched. `fetched` has the number of each share.
     pub fn is_spent(&self, most: u64, fetched: &[u64]) -> bool {
         let granted = self.shares.iter().map(|grant| grant.pages).chain(std::iter::repeat(0));
         self.left(most) == 0 && fetched.iter().zip(granted).all(|(fetched, granted)| *fetched == granted)
@@ -68,16 +68,17 @@ pub struct Keeper {
     pub share: usize,
     /// The number of shares.
     pub shares: usize,
-    /// The process.
+    /// The name of the process.
     pub life: String,
-    /// Pages of all shares together.
+    /// The limit of the pages of all shares together.
     pub most: u64,
-    /// For tests: take pages as if nobody else had any.
+    /// For tests: whether it takes pages as if no other share had any.
     pub careless: bool,
 }
 
 impl Keeper {
-    /// Makes this process the only one that changes what the share may fetch. What that is.
+    /// Makes this process the only one that changes the entry of the share. Returns the number of pages that the share
+    /// may fetch.
     pub async fn claim(&self) -> Result<u64> {
         let claim = |quota: &mut Quota| {
             quota.of(self.share).life.clone_from(&self.life);
@@ -86,12 +87,13 @@ impl Keeper {
         Ok(self.board.change(keys::QUOTA, claim).await?.of(self.share).pages)
     }
 
-    /// Takes more than `before`, about so many. What the share may fetch then: `before` where nothing is left.
+    /// Takes about `wanted` pages more than `before`. Returns the number that the share may fetch then: `before` if no
+    /// page is left.
     async fn take(&self, before: u64, wanted: u64) -> Result<u64> {
         let take = |quota: &mut Quota| {
             let left = if self.careless { self.most.saturating_sub(before) } else { quota.left(self.most) };
             let grant = self.own(quota)?;
-            // It was taken before, though the answer was lost.
+            // The pages were taken already, but the answer was lost.
             if grant.pages > before {
                 return Ok(false);
             }
@@ -102,7 +104,7 @@ impl Keeper {
         Ok(self.board.change(keys::QUOTA, take).await?.of(self.share).pages)
     }
 
-    /// Gives back what is above `to`.
+    /// Gives back the pages above `to`.
     pub async fn give_back(&self, to: u64) -> Result<()> {
         let give = |quota: &mut Quota| {
             let grant = self.own(quota)?;
@@ -121,7 +123,8 @@ impl Keeper {
         Ok(grant)
     }
 
-    /// Does what the engine asks for, in order, until the engine is gone. `pages` is what it may fetch at first.
+    /// Fulfils the requests of the engine in order, until the engine is gone. `pages` is the number that it may fetch
+    /// at first.
     pub async fn run(
         self,
         mut pages: u64,
@@ -155,7 +158,7 @@ impl Keeper {
                         wanted = None;
                     }
                     if now > pages || !std::mem::replace(&mut told, true) {
-                        // The engine may have ended.
+                        // If this fails, the engine has ended.
                         let _ = events.send(Event::Pages { number, pages: now });
                     }
                     pages = now;

@@ -1,4 +1,4 @@
-//! What stands on the board of a crawl, as JSON: each record under a key of its own.
+//! The records on the board of a crawl. Each is JSON, under a key of its own.
 
 use std::path::Path;
 
@@ -6,18 +6,18 @@ use config::{ConfigError, Layers, Settings};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// The version of everything that is written into the cluster.
+/// The version of all records and messages of a cluster.
 pub const FORMAT: u32 = 2;
 
 /// The keys of the board.
 pub mod keys {
-    /// What the crawl is: [`super::Crawl`].
+    /// The settings and seeds of the crawl: [`super::Crawl`].
     pub const CRAWL: &str = "crawl";
-    /// Which worker has which share: [`super::super::shares::Muster`].
+    /// The workers and their shares: [`super::super::shares::Muster`].
     pub const MUSTER: &str = "muster";
-    /// What the operator wishes: [`super::Control`].
+    /// The order of the operator: [`super::Control`].
     pub const CONTROL: &str = "control";
-    /// How the pages of `--max-pages` are shared: [`super::super::quota::Quota`].
+    /// The pages of `--max-pages` that each share may fetch: [`super::super::quota::Quota`].
     pub const QUOTA: &str = "quota";
 
     /// The snapshots of a share: [`super::super::snapshots::Kept`].
@@ -25,12 +25,12 @@ pub mod keys {
         format!("snapshots.{share}")
     }
 
-    /// Who holds a share: [`super::Lease`].
+    /// The lease on a share: [`super::Lease`].
     pub fn lease(share: usize) -> String {
         format!("lease.{share}")
     }
 
-    /// How far the worker of a share is: [`crate::engine::PeerProgress`].
+    /// The progress of the worker of a share: [`crate::engine::PeerProgress`].
     pub fn progress(share: usize) -> String {
         format!("standing.{share}")
     }
@@ -39,72 +39,72 @@ pub mod keys {
 /// A crawl.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Crawl {
-    /// [`FORMAT`].
+    /// The value of [`FORMAT`] when the crawl was made.
     pub format: u32,
     /// The recipe of the fingerprints.
     pub recipe: String,
-    /// Random; two crawls of one name differ in it.
+    /// A random name of the crawl. Two crawls with one name given by users differ in it.
     pub id: String,
-    /// Secret of the hashes of URLs, in hex. Whoever knows it can make URLs collide.
+    /// The secret of the hashes of URLs, in hex. Somebody who knows it can make URLs collide.
     pub secret: String,
-    /// Settings, as TOML.
+    /// The settings, as TOML.
     pub settings: String,
-    /// Where it starts.
+    /// The seeds.
     pub seeds: Vec<Url>,
-    /// Parts into which the registrable domains are cut.
+    /// The number of partitions.
     pub partitions: u32,
-    /// How many workers share them; 0: those that come.
+    /// The number of workers among which the hosts are shared; 0: those that come.
     pub workers: usize,
-    /// How long a lease is good for, in milliseconds.
+    /// The length of a lease, in milliseconds.
     pub lease: u64,
-    /// When the crawl was made, in milliseconds since 1970.
+    /// The time at which the crawl was made, in milliseconds since 1970.
     pub created: u64,
 }
 
-/// A worker: a crawl directory.
+/// A worker. It is identified by its crawl directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Worker {
-    /// Random, of the directory.
+    /// A random name, which the directory keeps.
     pub id: String,
-    /// The machine where it was last.
+    /// The machine where the worker ran last.
     pub host: String,
-    /// The directory there.
+    /// The path of the directory on that machine.
     #[serde(default)]
     pub dir: String,
 }
 
-/// Who holds a share.
+/// The lease on a share. It names the holder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lease {
-    /// The directory ([`Worker::id`]).
+    /// The worker ([`Worker::id`]).
     pub worker: String,
-    /// The process; random.
+    /// A random name of the process.
     pub life: String,
-    /// The boot of the machine, as the kernel names it.
+    /// The boot id of the machine, as the kernel gives it.
     pub boot: String,
-    /// Grows with each renewal.
+    /// A number that grows with each renewal.
     pub renewals: u64,
-    /// The process has ended, and asks for nothing more.
+    /// Whether the process has ended, and sends no more requests.
     pub released: bool,
 }
 
-/// What the operator wishes.
+/// The order of the operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Control {
-    /// What all workers are to do.
+    /// The state that the operator wants: crawl, pause or stop.
     pub wish: Wish,
 }
 
-/// What all workers are to do.
+/// The state that the operator wants for all workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Wish {
     /// Crawl.
     #[default]
     Run,
-    /// Hand out nothing.
+    /// Start no new jobs.
     Pause,
-    /// End, with the state saved.
+    /// Save the state and end.
     Stop,
 }
 
@@ -114,7 +114,7 @@ impl Crawl {
         Layers::new().text(Path::new("settings of the cluster"), &self.settings)?.finish()
     }
 
-    /// The secret as bytes.
+    /// The secret, as bytes.
     pub fn secret(&self) -> Option<Vec<u8>> {
         let digit = |at: usize| u8::from_str_radix(self.secret.get(at..at + 2)?, 16).ok();
         (0..self.secret.len() / 2).map(|byte| digit(2 * byte)).collect()

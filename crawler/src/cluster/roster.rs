@@ -1,5 +1,5 @@
-//! What one process knows of who has which hosts. It may be old: whoever gets a link for a host that it has given away sends the
-//! link on.
+//! The list of shares as one process knows it. The list may be old: a worker that gets a link for a host that it has
+//! given away sends the link on.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -8,17 +8,18 @@ use super::board::Board;
 use super::record::keys;
 use super::shares::Muster;
 
-/// The shares, as the board said last.
+/// The list of shares, as the board said last.
 #[derive(Clone, Debug, Default)]
 pub struct Roster(Arc<RwLock<Arc<Muster>>>);
 
 impl Roster {
-    /// The shares.
+    /// The list as it was read last.
     pub fn get(&self) -> Arc<Muster> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Reads the board. What is returned is what stood there, whatever others read meanwhile.
+    /// Reads the list from the board. Returns what this call has read, even if another thread has read a newer list in
+    /// the meantime.
     pub async fn refresh(&self, board: &Board) -> Result<Arc<Muster>> {
         let read = board.need::<Muster>(keys::MUSTER).await?.record;
         let known = self.get();

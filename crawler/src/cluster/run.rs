@@ -1,4 +1,4 @@
-//! A run of the engine of a worker. There are several where seeds or limits change while the worker runs, and where hosts move.
+//! A run of the engine of a worker. A worker has several runs if seeds or limits change, and if hosts move.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -25,26 +25,26 @@ use crate::crawl::CrawlDir;
 use crate::engine::{self, Control, EngineError, Event, Observer, Stats, StopReason};
 use crate::fetch::http::HttpFetch;
 
-/// How long the last word of an engine may take to the board.
+/// The longest wait for the last progress of an engine to reach the board.
 const LAST_WORD: Duration = Duration::from_secs(10);
 
-/// One run of the engine: what it needs.
+/// The data that one run of the engine needs.
 pub struct Run<'a> {
     /// The worker and its share.
     pub post: &'a Post<'a>,
-    /// Its number among the runs of this process.
+    /// The number of the run among the runs of this process.
     pub number: u64,
-    /// Orders of its owner.
+    /// The channel of orders to the engine.
     pub control: &'a (Sender<Control>, Receiver<Control>),
-    /// The crawl.
+    /// The record of the crawl.
     pub versioned: &'a Versioned<Crawl>,
-    /// Writes commits.
+    /// The writer of commits.
     pub writer: &'a CommitWriter,
-    /// Batches of links sent so far.
+    /// The number of batches of links that this process has sent.
     pub sent: &'a Arc<AtomicU64>,
-    /// The state, for those who ask after it.
+    /// The state, for questions about it.
     pub open: &'a Open,
-    /// Where snapshots are made.
+    /// The channel to the thread that makes snapshots; `None` if it makes none.
     pub taken: Option<&'a Sender<Taken>>,
 }
 
@@ -65,7 +65,7 @@ impl Run<'_> {
         let session = Session::new(Box::new(logged.map_err(EngineError::from)?));
         let mut dir = CrawlDir::with_session(&task.dir, session)?;
         let places = engine::places(dir.session()).map_err(EngineError::from)?;
-        // Groups of pages, and what is asked of the quota, have a name of their own in each run.
+        // Groups of pages and requests for quota have a different name in each run.
         let life = format!("{life}-{}", self.number);
         let most = settings.limits.max_pages;
         let keeper = Keeper {
@@ -113,7 +113,7 @@ impl Run<'_> {
         let mut lost = lost.clone();
         let telling = runtime.spawn(async move {
             if let Ok(why) = lost.wait_for(Option::is_some).await {
-                // The engine may have ended meanwhile.
+                // If this fails, the engine has ended.
                 let _ = events.send(Event::Lost(why.clone().unwrap_or_default()));
             }
         });

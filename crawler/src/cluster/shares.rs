@@ -1,7 +1,9 @@
-//! Which share has which partitions, and how they are made even when workers join and leave.
+//! The assignment of partitions to shares, and the moves that keep the shares equally large when workers join and
+//! leave.
 //!
-//! The record is [`Muster`], and it is changed by compare-and-set. What has to move follows from it: every worker that looks at
-//! the record computes the same moves ([`Muster::due`]), so nobody has to plan. A worker gives away what it has too much of.
+//! The record is [`Muster`]. It is changed by compare-and-set. The moves that are due follow from it: every worker that
+//! reads the record computes the same moves ([`Muster::due`]), so nobody has to plan them. A worker that has too many
+//! partitions gives some away.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::Worker;
 
-/// A set of partitions: ranges of their numbers, sorted, none empty, with room between two.
+/// A set of partitions. The ranges of their numbers are sorted and not empty, and there is a gap between any two.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partitions(Vec<(u32, u32)>);
 
@@ -20,57 +22,58 @@ pub struct Partitions(Vec<(u32, u32)>);
 pub struct Muster {
     /// The shares, by number. A share stays on the list when its worker has left.
     pub shares: Vec<Share>,
-    /// Whether the hosts are shared. From then on shares are added one by one, and begin with nothing.
+    /// Whether the hosts have been shared. After that, shares are added one by one, and begin without hosts.
     pub settled: bool,
-    /// Shares among which the hosts were shared first.
+    /// The number of shares among which the hosts were shared at the start.
     pub first: usize,
-    /// What was given away, and was not taken yet.
+    /// The gifts that were not taken yet.
     pub moves: Vec<Move>,
 }
 
-/// A share, and who has it.
+/// A share and its worker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Share {
-    /// The directory that has its state.
+    /// The worker whose directory has the state of the share.
     pub worker: Worker,
-    /// The process that took it last. No other changes what the record says of the share.
+    /// The process that took the share last. No other process changes this entry.
     pub life: String,
-    /// Its partitions.
+    /// The partitions of the share.
     pub partitions: Partitions,
-    /// What it gave away last ([`Move::name`]).
+    /// The name of its last gift ([`Move::name`]).
     pub gave: String,
-    /// Whether it is to have partitions.
+    /// Whether the share should have partitions.
     pub stay: Stay,
 }
 
-/// Whether a share is to have partitions.
+/// Whether a share should have partitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stay {
-    /// As many as any other.
+    /// It should have as many as any other share.
     #[default]
     Stays,
-    /// It gives away what it has.
+    /// It gives all its partitions away.
     Leaves,
-    /// It has given everything away, and takes nothing any more.
+    /// It has given all its partitions away, and takes none any more.
     Left,
 }
 
-/// Partitions on their way from one share to another: the record says already that they are the other's.
+/// A gift of partitions on their way from one share to another. In the record, the partitions already belong to the
+/// other share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Move {
-    /// Names it; no two are alike.
+    /// The name of the gift. No two gifts have the same name.
     pub name: String,
-    /// To which share.
+    /// The share that gets the partitions.
     pub to: usize,
-    /// What moves.
+    /// The partitions that move.
     pub partitions: Partitions,
-    /// Its first and its last message in the stream of commits.
+    /// The places of the first and last messages of the gift in the stream of commits.
     pub places: (u64, u64),
 }
 
 impl Partitions {
-    /// From ranges of numbers.
+    /// The set of the partitions in these ranges.
     pub fn of(ranges: impl IntoIterator<Item = (u32, u32)>) -> Self {
         let mut ranges: Vec<(u32, u32)> = ranges.into_iter().filter(|(from, to)| from < to).collect();
         ranges.sort_unstable();
@@ -84,38 +87,38 @@ impl Partitions {
         Self(joined)
     }
 
-    /// As ranges of numbers.
+    /// The ranges of the set.
     pub fn ranges(&self) -> &[(u32, u32)] {
         &self.0
     }
 
-    /// How many.
+    /// The number of partitions in the set.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|(from, to)| to - from).sum()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this is one of them.
+    /// Whether the set has this partition.
     pub fn has(&self, partition: u32) -> bool {
         let before = self.0.partition_point(|(from, _)| *from <= partition);
         before > 0 && partition < self.0[before - 1].1
     }
 
-    /// Whether all of the others are among them.
+    /// Whether the set has all partitions of another set.
     pub fn has_all(&self, others: &Self) -> bool {
         others.0.iter().all(|(from, to)| self.0.iter().any(|(begin, end)| begin <= from && to <= end))
     }
 
-    /// Both sets together.
+    /// The union of two sets.
     pub fn or(&self, other: &Self) -> Self {
         Self::of(self.0.iter().chain(&other.0).copied())
     }
 
-    /// Those that are not among the others.
+    /// The partitions of this set that are not in the other.
     pub fn without(&self, others: &Self) -> Self {
         let mut left = Vec::new();
         for &(first, to) in &self.0 {
@@ -129,7 +132,7 @@ impl Partitions {
         Self::of(left)
     }
 
-    /// The last of them, so many.
+    /// The last `count` partitions of the set.
     fn last(&self, mut count: u32) -> Self {
         let mut last = Vec::new();
         for (from, to) in self.0.iter().rev() {
@@ -140,7 +143,7 @@ impl Partitions {
         Self::of(last)
     }
 
-    /// The hosts of these of so many partitions.
+    /// The hosts of this set. `partitions` is the number of all partitions.
     pub fn sites(&self, partitions: u32) -> Sites {
         let parts = self.0.iter().map(|(from, to)| Sites::parts(*from..*to, partitions));
         parts.fold(Sites::default(), |all, part| all.or(&part))
@@ -148,12 +151,12 @@ impl Partitions {
 }
 
 impl Muster {
-    /// The partitions that a share had at first.
+    /// The partitions that a share had at the start.
     pub fn at_first(&self, share: usize, partitions: u32) -> Partitions {
         Partitions::of((share < self.first).then(|| even(partitions, share, self.first)).map(|at| (at.start, at.end)))
     }
 
-    /// Shares the hosts among those that have come.
+    /// Shares the hosts among the workers that have come.
     pub fn settle(&mut self, partitions: u32) {
         (self.settled, self.first) = (true, self.shares.len());
         for share in 0..self.first {
@@ -161,21 +164,21 @@ impl Muster {
         }
     }
 
-    /// The share that a partition belongs to.
+    /// The share that has a partition.
     pub fn share_of(&self, partition: u32) -> Option<usize> {
         self.shares.iter().position(|share| share.partitions.has(partition))
     }
 
-    /// Shares that are to have partitions.
+    /// The number of shares that should have partitions.
     pub fn staying(&self) -> usize {
         self.shares.iter().filter(|share| share.stay == Stay::Stays).count()
     }
 
-    /// What a share is to give away next, and to whom.
+    /// The next partitions that a share should give away, and the share that should get them.
     pub fn due(&self, share: usize) -> Option<(usize, Partitions)> {
         let wanted = self.wanted()?;
         let has: Vec<u32> = self.shares.iter().map(|share| share.partitions.count()).collect();
-        // What one has too much is poured into what others lack, both in the order of the shares.
+        // The surplus of each share fills the gaps of the others, both in the order of the shares.
         let mut lacks: BTreeMap<usize, u32> =
             (0..has.len()).filter(|at| wanted[*at] > has[*at]).map(|at| (at, wanted[at] - has[at])).collect();
         for from in 0..=share {
@@ -196,18 +199,18 @@ impl Muster {
         None
     }
 
-    /// Whether others have partitions to give to this share.
+    /// Whether other shares have partitions to give to this one.
     pub fn is_owed(&self, share: usize) -> bool {
         (0..self.shares.len()).any(|from| self.due(from).is_some_and(|(to, _)| to == share))
     }
 
-    /// How many partitions each share is to have: as many as any other, ± 1, so that few of them move. `None` where no share is
-    /// to have any.
+    /// The number of partitions that each share should have: as many as any other, ± 1, and so that few partitions
+    /// move. `None` if no share should have any.
     fn wanted(&self) -> Option<Vec<u32>> {
         let all: u32 = self.shares.iter().map(|share| share.partitions.count()).sum();
         let mut staying: Vec<usize> =
             (0..self.shares.len()).filter(|share| self.shares[*share].stay == Stay::Stays).collect();
-        // Those that have most have the one more.
+        // The shares that have most get one more.
         staying.sort_by_key(|share| std::cmp::Reverse(self.shares[*share].partitions.count()));
         let (each, more) = (all.checked_div(staying.len() as u32)?, all as usize % staying.len());
         let mut wanted = vec![0; self.shares.len()];
@@ -217,12 +220,13 @@ impl Muster {
         Some(wanted)
     }
 
-    /// Whether a share has to do something: give, take or leave.
+    /// Whether a share has something to do: give, take or leave.
     pub fn concerns(&self, share: usize) -> bool {
         self.due(share).is_some() || self.moves.iter().any(|one| one.to == share) || self.is_empty_handed(share)
     }
 
-    /// A share is to give away what it has. False where that changes nothing, or nobody else is to have partitions.
+    /// Marks a share as one that gives all its partitions away. Returns false if that changes nothing, or if no other
+    /// share stays.
     pub fn begin_to_leave(&mut self, share: usize) -> bool {
         let others = self.staying() - usize::from(self.shares[share].stay == Stay::Stays);
         let changes = self.shares[share].stay == Stay::Stays && others > 0;
@@ -232,13 +236,15 @@ impl Muster {
         changes
     }
 
-    /// Whether a share that leaves (or that died when it had just left) has given everything away.
+    /// Whether a share that leaves has given everything away. (Also true for a share whose worker died when it had just
+    /// left.)
     pub fn is_empty_handed(&self, share: usize) -> bool {
         let Share { stay, partitions, .. } = &self.shares[share];
         *stay != Stay::Stays && partitions.is_empty() && self.moves.iter().all(|one| one.to != share)
     }
 
-    /// Hands partitions over. False where they were not this share's (any more), or nobody is to have them.
+    /// Hands partitions over. Returns false if they do not belong to this share any more, or if no share should get
+    /// them.
     pub fn hand_over(&mut self, from: usize, name: &str, partitions: &Partitions, places: (u64, u64)) -> bool {
         // Workers may have come and gone since the gift was begun.
         let to = self.due(from).map(|(to, _)| to).filter(|_| self.shares[from].partitions.has_all(partitions));
@@ -252,7 +258,7 @@ impl Muster {
     }
 }
 
-/// The range of a share where all have as many.
+/// The range of a share if all shares are equally large.
 fn even(partitions: u32, share: usize, shares: usize) -> Range<u32> {
     let from = |share: usize| (u64::from(partitions) * share as u64 / shares as u64) as u32;
     from(share)..from(share + 1)
@@ -268,14 +274,14 @@ mod tests {
         muster
     }
 
-    /// Every partition has one owner.
+    /// Checks that every partition has one owner.
     fn check(muster: &Muster, partitions: u32) {
         let all = muster.shares.iter().fold(Partitions::default(), |all, share| all.or(&share.partitions));
         assert_eq!(all, Partitions::of([(0, partitions)]));
         assert_eq!(muster.shares.iter().map(|share| share.partitions.count()).sum::<u32>(), partitions);
     }
 
-    /// Moves until nothing is due, the donors in a random order; how many partitions moved.
+    /// Makes all moves that are due, with the givers in a random order. Returns the number of partitions that moved.
     fn move_all(muster: &mut Muster, partitions: u32, random: &mut fastrand::Rng) -> u32 {
         let mut moved = 0;
         loop {
@@ -332,7 +338,7 @@ mod tests {
                     }
                 }
                 assert!(most - fewest <= 1, "{most} and {fewest}");
-                // One that comes takes its part; what one that goes has goes to the others, and nothing else moves.
+                // A new share takes its part, the others get the partitions of one that leaves, and nothing else moves.
                 let staying = muster.staying() as u32;
                 let expected = if least > 0 { least } else { partitions / staying };
                 assert!(moved <= expected + staying, "{moved} moved, {expected} expected");

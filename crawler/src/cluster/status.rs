@@ -1,4 +1,5 @@
-//! How a crawl stands: what each worker does, who holds which share, which brokers are well, and the counters of all.
+//! The status of a crawl: what each worker does, who holds which share, which brokers are well, and the counters of
+//! all.
 
 use std::fmt;
 
@@ -17,72 +18,73 @@ use crate::clock::Clock;
 use crate::engine::{PeerProgress, Phase, Stats, StopReason};
 use crate::estimate::Lost;
 
-/// How a crawl stands.
+/// The status of a crawl.
 #[derive(Debug, Serialize)]
 pub struct CrawlStatus {
-    /// What the operator wishes.
+    /// The order of the operator.
     pub wish: Wish,
     /// Whether the hosts are shared among the workers.
     pub settled: bool,
-    /// How long a lease is good for, in milliseconds.
+    /// The length of a lease, in milliseconds.
     pub lease: u64,
-    /// Pages that all workers may fetch together; 0: any number.
+    /// The number of pages that all workers may fetch together; 0: any number.
     pub max_pages: u64,
-    /// The brokers, where their monitoring addresses are known.
+    /// The brokers whose monitoring addresses are known.
     pub brokers: Vec<Broker>,
-    /// Each worker, by its share.
+    /// The workers, in the order of their shares.
     pub workers: Vec<OfWorker>,
 }
 
-/// How a worker stands.
+/// The status of a worker.
 #[derive(Debug, Serialize)]
 pub struct OfWorker {
-    /// Number of its share, from 1.
+    /// The number of its share, from 1.
     pub share: usize,
-    /// Partitions that it has.
+    /// The number of its partitions.
     pub partitions: u32,
-    /// Whether it stays, gives away what it has, or has left.
+    /// Whether its share stays, gives away its hosts, or has left.
     pub stay: Stay,
     /// Its machine.
     pub host: String,
-    /// Its directory there.
+    /// Its directory on that machine.
     pub dir: String,
-    /// What it does.
+    /// The phase of its engine.
     pub phase: Phase,
-    /// Seconds since it last said so, by the clocks of this machine and of a broker.
+    /// Seconds since it last told its progress, by the clocks of this machine and of a broker.
     pub silent: i64,
-    /// Who holds the share.
+    /// The lease on the share.
     pub held: Held,
-    /// Whether links for it have come that it has not taken.
+    /// Whether links for it have arrived that it has not taken.
     pub links_wait: bool,
-    /// URLs queued.
+    /// The number of URLs that are queued.
     pub queued: u64,
-    /// Jobs open.
+    /// The number of open jobs.
     pub open: usize,
-    /// Counters.
+    /// The counters.
     pub stats: Stats,
-    /// Why its share has ended, if it has.
+    /// The reason why the worker has stopped, if it has.
     pub stop_reason: Option<StopReason>,
     /// Its estimate of the unique pages among the URLs held back.
     pub lost: Option<Lost>,
 }
 
-/// Who holds a share, so far as the board tells.
+/// The state of the lease on a share, as far as the board tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum Held {
-    /// Nobody has held it yet.
+    /// No worker has held it yet.
     Never,
     /// A worker holds it.
     Yes {
-        /// Seconds since it renewed its lease.
+        /// Seconds since the worker renewed its lease.
         renewed: i64,
     },
-    /// The lease has not been renewed in time: the worker may send no request. Another may take its place soon.
+    /// The lease has not been renewed in time, so the worker may send no request. Another worker may take its place
+    /// soon.
     Late {
         /// Seconds since the lease was renewed.
         renewed: i64,
-        /// Seconds until another may take the share; 0 where it may now.
+        /// Seconds until another worker may take the share; 0 if it may now.
         free_in: i64,
     },
     /// The worker has given it back.
@@ -102,13 +104,13 @@ impl Held {
     }
 }
 
-/// Looks at a crawl.
+/// The status of a crawl. This connects to the brokers.
 pub async fn status(access: &BrokerArgs) -> Result<CrawlStatus> {
     let (cluster, board) = open(access).await?;
     look(access, &cluster, &board).await
 }
 
-/// Looks at a crawl through a connection that there is.
+/// The status of a crawl, over an open connection.
 pub(super) async fn look(access: &BrokerArgs, cluster: &BrokerConnection, board: &Board) -> Result<CrawlStatus> {
     let crawl = crawl(board).await?.record;
     let max_pages = crawl.settings().map_or(0, |settings| settings.limits.max_pages);
@@ -160,7 +162,7 @@ impl CrawlStatus {
         self.workers.iter().map(|worker| (&worker.stats, worker.phase, worker.stop_reason, worker.lost)).collect()
     }
 
-    /// Brokers that are well, of how many.
+    /// The number of brokers that are well, in words for users.
     fn well(&self) -> String {
         let well = self.brokers.iter().filter(|broker| broker.is_well).count();
         match self.brokers.len() {

@@ -1,4 +1,4 @@
-//! Reading a stream from a place on, for as long as the process lives: messages in their order, none left out.
+//! Reads a stream from a place on, for as long as the process lives. It gives all messages in their order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,22 +17,22 @@ use super::traffic::Count;
 use super::{Result, broker};
 use crate::engine::Event;
 
-/// Where nothing comes for so long, it is looked whether there is anything.
+/// The time without a message after which the reader asks whether there are any.
 const SILENT: Duration = Duration::from_secs(2);
-/// Events that may wait for the engine before no more are read.
+/// The number of events that may wait for the engine. Beyond it, no more messages are read.
 const WAITING: usize = 64;
 
-/// The engine that is told of messages.
+/// The engine that gets the messages.
 #[derive(Clone, Debug)]
 pub struct Listener {
-    /// To the engine.
+    /// The channel to the engine.
     pub events: Sender<Event>,
-    /// Set when there is no engine any more.
+    /// Set when the engine is gone.
     pub gone: Arc<AtomicBool>,
 }
 
 impl Listener {
-    /// Gives an event to the engine, once it has taken enough of those before. False if there is no engine any more.
+    /// Gives an event to the engine, once it has taken enough of the earlier ones. Returns false if the engine is gone.
     async fn tell(&self, event: Event) -> bool {
         while self.events.len() >= WAITING {
             if self.gone.load(Ordering::Relaxed) {
@@ -44,8 +44,8 @@ impl Listener {
     }
 }
 
-/// Tells the listener of every message after the place `after` of a stream, as `event` reads them with their places. Where
-/// the brokers do not answer, it asks again. `behind` says how many messages there are that were not read.
+/// Gives the listener every message of a stream after the place `after`. `event` makes an event from a message and its
+/// place. If the brokers do not answer, it asks again. `behind` gets the number of messages that were not read yet.
 pub async fn follow(
     context: &jetstream::Context,
     stream: &str,
@@ -85,7 +85,7 @@ async fn read(
     loop {
         let next = match timeout(SILENT, messages.next()).await {
             Ok(next) => next,
-            // A consumer dies with its broker, and it takes long until that is noticed.
+            // A consumer dies with its broker, and the client notices that late.
             Err(_) if last(&stream, subject).await? > *after => None,
             Err(_) => continue,
         };

@@ -1,4 +1,4 @@
-//! What a worker is told when it starts, and what it tells when it begins and ends.
+//! The task that a worker gets when it starts, and what it reports when it begins and ends.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,54 +13,54 @@ use super::muster::WorkerShare;
 use crate::crawl::{CutError, OpenError};
 use crate::engine::{EngineError, Stats, StopReason};
 
-/// What a worker is to do.
+/// The task of a worker.
 pub struct WorkerTask {
-    /// The brokers, and the crawl.
+    /// The addresses of the brokers, and the name of the crawl.
     pub access: BrokerArgs,
     /// Its crawl directory.
     pub dir: PathBuf,
-    /// Address of its live page; empty for none.
+    /// The address of its live page; empty: no live page.
     pub dashboard: String,
-    /// Where it keeps snapshots of its share, if anywhere.
+    /// The place of the snapshots of its share; `None` if it makes no snapshots.
     pub snapshots: Option<Snapshots>,
-    /// What answers questions about its directory.
+    /// The code that answers questions about its directory.
     pub answers: Arc<dyn Answers>,
-    /// Whether it only takes the place of a worker that is gone, and does not join.
+    /// Whether it only takes the place of a worker that is gone, and does not join (`--spare`).
     pub is_spare: bool,
-    /// Whether it leaves the crawl for good when its owner stops it.
+    /// Whether it leaves the crawl for good when it is stopped (`--leave`).
     pub leaves: bool,
-    /// For tests: do without one of the safeguards.
+    /// For tests: the safeguards that are switched off.
     pub without: Without,
 }
 
-/// Where a worker keeps snapshots, and how often it makes one.
+/// The folder of a worker's snapshots, and the interval between them.
 #[derive(Clone, Debug)]
 pub struct Snapshots {
     /// A folder that all machines see.
     pub folder: PathBuf,
-    /// Commits from one to the next.
+    /// The number of commits between two snapshots.
     pub every: u32,
 }
 
-/// The safeguards that tests switch off, to see that they are needed.
+/// Safeguards that tests switch off to show that they are needed.
 #[derive(Clone, Debug, Default)]
 pub struct Without {
-    /// Judge pages before their place in the common order is known.
+    /// Whether pages are judged before their place in the common order is known.
     pub barrier: bool,
-    /// Send requests though the lease was not renewed.
+    /// Whether requests are sent even if the lease was not renewed.
     pub deadline: bool,
-    /// Commit whoever has taken the share, and do not notice that the lease is lost.
+    /// Whether commits name no fence, and the loss of the lease is not noticed.
     pub fence: bool,
-    /// Take pages of `--max-pages` as if no other worker had any.
+    /// Whether pages of `--max-pages` are taken as if no other worker had any.
     pub quota: bool,
-    /// Drop links to hosts that were given away, instead of sending them on.
+    /// Whether links to hosts that were given away are dropped instead of sent on.
     pub forwarding: bool,
-    /// Where to stand still for ever amid a move, so that the process can be killed there.
+    /// The step of a move at which the process stops for ever, so that a test can kill it there.
     pub halt_at: Option<String>,
 }
 
 impl Without {
-    /// Stands still, if it is to do so here.
+    /// Stops for ever if this is the step to stop at.
     pub(super) fn halt(&self, at: &str) {
         if self.halt_at.as_deref() == Some(at) {
             tracing::warn!("it stands still: {at}");
@@ -71,27 +71,27 @@ impl Without {
     }
 }
 
-/// How a worker begins.
+/// The state of a worker when it begins.
 #[derive(Debug)]
 pub struct Begun {
-    /// The settings of the crawl, with what is the worker's own.
+    /// The settings of the crawl, with those of this worker.
     pub settings: Settings,
     /// Its share.
     pub place: WorkerShare,
-    /// The commit as of which its state was made from a snapshot, if it was.
+    /// The commit as of which its state was made from a snapshot; `None` if it was not.
     pub restored: Option<u64>,
-    /// How many commits of it were not on this disk.
+    /// The number of commits of the share that were not on this disk.
     pub replayed: u64,
-    /// How it is.
+    /// The health of the worker.
     pub health: Arc<Health>,
 }
 
-/// How a worker ended.
+/// The end of a worker's work.
 #[derive(Debug)]
 pub struct Ended {
-    /// Why.
+    /// The reason for the end.
     pub reason: StopReason,
-    /// Counters of its share.
+    /// The counters of its share.
     pub stats: Stats,
     /// Its settings.
     pub settings: Settings,
@@ -99,25 +99,25 @@ pub struct Ended {
     pub has_left: bool,
 }
 
-/// Why a worker cannot go on.
+/// The reasons why a worker cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// The cluster.
+    /// The cluster failed.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
-    /// The crawl directory.
+    /// The crawl directory cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The engine.
+    /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Hosts on their way from one worker to another.
+    /// Hosts could not be moved from one worker to another.
     #[error(transparent)]
     Cut(#[from] CutError),
-    /// Settings.
+    /// The settings cannot be used.
     #[error(transparent)]
     Settings(#[from] config::ConfigError),
-    /// The fetcher.
+    /// The fetcher cannot be made.
     #[error("{0:#}")]
     Fetch(anyhow::Error),
 }

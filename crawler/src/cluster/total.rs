@@ -5,15 +5,17 @@ use serde_json::{Map, Value};
 use crate::engine::{Phase, Stats, StopReason};
 use crate::estimate::Lost;
 
-/// What all workers have done.
+/// The counters of all workers, and how the crawl ended.
 #[derive(Debug)]
 pub struct Total {
-    /// Counters. The time is that of the worker that has crawled longest, and the worst host the worst of all.
+    /// The counters. The elapsed time is that of the worker that has crawled longest. The worst host is the worst of
+    /// all.
     pub stats: Stats,
-    /// Why the crawl has ended; `None` where it goes on, or was interrupted.
+    /// The reason why the crawl has ended; `None` if it goes on, or was interrupted.
     pub stop_reason: Option<StopReason>,
-    /// The estimate of the unique pages among the URLs held back: the sum of those of the workers, and so are its ends. The
-    /// sums of 95 % intervals hold the sum with at least that probability if the samples are independent, which they are.
+    /// The estimate of the unique pages among the URLs held back. It is the sum of the estimates of the workers, and
+    /// the ends of its interval are the sums of theirs. The samples of the workers are independent, so this interval
+    /// holds the true number with a probability of at least 95 %.
     pub lost: Option<Lost>,
 }
 
@@ -39,7 +41,7 @@ impl<'a> FromIterator<(&'a Stats, Phase, Option<StopReason>, Option<Lost>)> for 
             }
         }
         let stats: Stats = serde_json::from_value(Value::Object(sum)).unwrap_or_default();
-        // Where one was stopped or came to a limit, the crawl was.
+        // If one worker was stopped or came to a limit, so did the crawl.
         let stop_reason = reasons.into_iter().collect::<Option<Vec<_>>>().and_then(|reasons| {
             use StopReason::{Done, PageLimit, Stopped, TimeLimit, Waiting};
             [Stopped, TimeLimit, PageLimit, Waiting, Done].into_iter().find(|reason| reasons.contains(reason))
@@ -48,7 +50,7 @@ impl<'a> FromIterator<(&'a Stats, Phase, Option<StopReason>, Option<Lost>)> for 
     }
 }
 
-/// Adds numbers to numbers of the same name.
+/// Adds numbers to the numbers of the same name.
 fn add(total: &mut Map<String, Value>, more: Map<String, Value>) {
     for (name, value) in more {
         let sum = match (total.remove(&name), value) {

@@ -2,28 +2,28 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that several threads count.
+/// A counter or gauge that several threads change.
 #[derive(Debug, Default)]
 pub struct Count(AtomicU64);
 
 impl Count {
-    /// More of it.
+    /// Adds to the number.
     pub fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// So much now.
+    /// Sets the number.
     pub fn set(&self, now: u64) {
         self.0.store(now, Ordering::Relaxed);
     }
 
-    /// What was counted.
+    /// The number.
     pub fn get(&self) -> f64 {
         self.0.load(Ordering::Relaxed) as f64
     }
 }
 
-/// What is counted of the traffic with the brokers, since the process began.
+/// The counters of the traffic with the brokers, since the process began.
 #[derive(Debug, Default)]
 pub struct Traffic {
     /// Bytes of commits that were acknowledged.
@@ -36,7 +36,7 @@ pub struct Traffic {
     pub retries: Count,
     /// Groups of pages that have come back from the common order.
     pub groups: Count,
-    /// How long these have been under way, in microseconds.
+    /// The summed time for which these groups were under way, in microseconds.
     pub waited: Count,
     /// Messages of links that wait in the log for this worker.
     pub links_behind: Count,

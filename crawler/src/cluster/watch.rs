@@ -1,12 +1,13 @@
-//! What a worker does beside the crawl: it says how far it is, hears what the operator wishes, and finds out when all workers
-//! are quiet.
+//! The part of a worker that talks with the board while the engine runs. It reports the progress, reads the orders of
+//! the operator, and finds out when all workers are quiet.
 //!
 //! # When all are quiet
 //!
-//! Each worker writes on the board that it is quiet, and up to which place it has taken links. Whoever reads all of these,
-//! and *after that* finds that no share has been sent a link behind its place, knows that all were quiet at one time and
-//! that no link was on its way: a quiet worker sends nothing, and only a link, which would have been found, could have made
-//! one busy. So the answer is right though nothing was read at one moment.
+//! Each worker writes on the board that it is quiet, and up to which place it has taken links. Suppose that a worker
+//! reads all these records, and *after that* finds that no share has been sent a link behind its place. Then all
+//! workers were quiet at one time, and no link was on its way: a quiet worker sends nothing, and only a link could have
+//! made a worker busy, but such a link would have been found. So the answer is right although the records were read at
+//! different moments.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,12 +28,12 @@ use super::tail::last;
 use super::{Result, broker, links};
 use crate::engine::{All, Control as ToEngine, Event, PeerProgress, Phase};
 
-/// How often the board is looked at.
+/// The interval at which the board is read.
 const LOOK: Duration = Duration::from_millis(250);
-/// How often a worker says how far it is while that says nothing about the end.
+/// The interval at which a worker reports its progress, and reads the board while it is not quiet.
 const TELL: Duration = Duration::from_secs(1);
 
-/// What has to be watched.
+/// The data that watching needs.
 pub struct Watch {
     /// The brokers.
     pub cluster: BrokerConnection,
@@ -40,46 +41,47 @@ pub struct Watch {
     pub board: Board,
     /// The share of this worker.
     pub place: WorkerShare,
-    /// Whether it still has the share.
+    /// The deadline of the lease: whether this worker still has the share.
     pub deadline: Deadline,
-    /// The pages that all workers may fetch together; 0 where there is no limit.
+    /// The number of pages that all workers may fetch together; 0: no limit.
     pub most: u64,
-    /// Revision of the crawl's record with which the engine was started: a later one has other seeds.
+    /// The revision of the crawl's record with which the engine was started. A later revision has other seeds or
+    /// limits.
     pub revision: u64,
-    /// Who has which hosts, for the engine.
+    /// The list of shares, for the engine.
     pub roster: Roster,
-    /// Tells the engine what is heard.
+    /// The channel of events to the engine.
     pub events: Sender<Event>,
-    /// Tells the engine what the operator wishes.
+    /// The channel of orders to the engine.
     pub control: Sender<ToEngine>,
 }
 
-/// Why the engine is to end.
+/// The reason why the engine ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Its owner stopped it, or it came to its end.
+    /// The engine was stopped by the user of this process, or it came to its end.
     Itself,
-    /// It is to start again: the crawl has more seeds.
+    /// The engine must start again, because the crawl's record has changed (seeds or limits).
     Seeds,
-    /// It is to start again, when hosts have been given away or taken.
+    /// Hosts must be given away or taken. After that, the engine starts again.
     Shares,
     /// The operator stopped the crawl.
     Operator,
 }
 
 impl Watch {
-    /// Watches until the engine has said its last word, which is written too.
+    /// Watches until the last progress of the engine is written to the board. Returns why the engine has ended.
     pub async fn run(self, mut progress: watch::Receiver<PeerProgress>) -> Why {
         let (mut told, mut told_at) = (None, Instant::now());
         let mut looked_at: Option<Instant> = None;
         let (mut wish, mut why) = (Wish::Run, Why::Itself);
         loop {
-            // The engine is gone when its last word is lost with it.
+            // The channel may close before the engine has told its last progress. Then the engine has failed.
             let is_gone = matches!(timeout(LOOK, progress.changed()).await, Ok(Err(_)));
             let now = progress.borrow_and_update().clone();
             let is_last = matches!(now.phase, Phase::Stopped | Phase::Ended);
             let is_new = told.as_ref().is_none_or(|(phase, round)| (*phase, *round) != (now.phase, now.round));
-            // Who may have lost the share says nothing about it any more.
+            // A worker that may have lost the share says nothing about it any more.
             if self.deadline.holds() && (is_new || told_at.elapsed() >= TELL) {
                 match self.board.set(&keys::progress(self.place.share), &now).await {
                     Ok(_) => (told, told_at) = (Some((now.phase, now.round)), Instant::now()),
@@ -120,7 +122,7 @@ impl Watch {
         }
     }
 
-    /// Looks at the board.
+    /// Reads the board.
     async fn look(&self, own: &PeerProgress) -> Result<BoardView> {
         let wished = self.board.get::<Control>(keys::CONTROL).await?.map_or(Wish::Run, |message| message.record.wish);
         let seeds = self.board.need::<Crawl>(keys::CRAWL).await?.revision != self.revision;
@@ -130,10 +132,12 @@ impl Watch {
         Ok(BoardView { wished, seeds, shares, quiet })
     }
 
-    /// Whether all workers were quiet at one time, this one in the round that it has told; if so, what follows.
+    /// Whether all workers were quiet at one time, this one in the round that it has told. If so, returns what follows
+    /// from that.
     ///
-    /// With `--max-pages`, a worker that was quiet may have taken pages since it said so. But pages that were taken and not
-    /// fetched show: then the share may fetch more than it said to have fetched.
+    /// With `--max-pages`, a quiet worker may have taken pages since it said that it is quiet. But pages that were
+    /// taken and not fetched are visible in the quota: the share may fetch more pages than it has fetched by its own
+    /// report.
     async fn all_quiet(&self, own: &PeerProgress, muster: &Arc<Muster>) -> Result<Option<All>> {
         if !muster.moves.is_empty() {
             return Ok(None);
@@ -156,7 +160,7 @@ impl Watch {
                 return Ok(None);
             }
         }
-        // Hosts that move are with nobody meanwhile, or with somebody who has not said so yet.
+        // While hosts move, they belong to nobody, or to a worker that has not reported them yet.
         if !Arc::ptr_eq(&self.roster.refresh(&self.board).await?, muster) {
             return Ok(None);
         }
@@ -166,7 +170,7 @@ impl Watch {
                 return Ok(Some(All::Spent));
             }
             if is_full {
-                // It will take what others have given back.
+                // That worker will take pages that others have given back.
                 return Ok(None);
             }
         }
@@ -174,18 +178,18 @@ impl Watch {
     }
 }
 
-/// What the board says.
+/// The contents of the board that concern this worker.
 struct BoardView {
     wished: Wish,
-    /// There are other seeds than those of the start.
+    /// Whether the crawl's record has changed since the start.
     seeds: bool,
-    /// Hosts are to be given away or taken.
+    /// Whether hosts must be given away or taken.
     shares: bool,
-    /// All are quiet, and what follows from that.
+    /// The next step if all workers are quiet; `None` if they are not.
     quiet: Option<All>,
 }
 
-/// The place of the last links that were sent to a share; 0 where there were none.
+/// The place of the last message of links that was sent to a share; 0 if there is none.
 pub async fn last_link(cluster: &BrokerConnection, share: usize) -> Result<u64> {
     let stream = cluster.context.get_stream_no_info(links::stream_of(cluster)).await;
     last(&stream.map_err(broker("looking for links"))?, &links::subject_of(cluster, share)).await

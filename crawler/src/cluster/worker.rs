@@ -1,4 +1,4 @@
-//! A worker: a crawl directory that has a share of the hosts of a crawl, and the process that crawls them.
+//! A worker: a process that crawls a share of the hosts of a crawl in its crawl directory.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -32,8 +32,8 @@ use crate::clock::Clock;
 use crate::crawl::{CrawlDir, Member};
 use crate::engine::{Control, EngineError, Observer, StopReason, places};
 
-/// Works until the crawl is over, or until somebody stops this worker or the crawl. `None` where it found no share to work
-/// on. `begins` makes what watches.
+/// Works until the crawl is over, or until somebody stops this worker or the crawl. Returns `None` if it found no share
+/// to work on. `begins` makes the observer of the engine.
 pub fn work<O: Observer>(
     task: &WorkerTask,
     control: (Sender<Control>, Receiver<Control>),
@@ -59,7 +59,7 @@ pub fn work<O: Observer>(
     let post = Post { task, runtime: &runtime, cluster, board, roster, member, place, life, deadline, lost };
     let worked = post.work(&control, versioned, begins);
     keeping.abort();
-    // Also where nothing came of it: somebody else can have the share.
+    // The lease is given back even after an error: another worker can have the share.
     runtime.block_on(async { held.lock().await.release().await });
     runtime.shutdown_timeout(Duration::from_secs(1));
     worked.map(Some)
@@ -69,12 +69,12 @@ pub fn work<O: Observer>(
 struct Ready {
     restored: Option<u64>,
     replayed: u64,
-    /// Where snapshots are made, and by whom.
+    /// The channel to the thread that makes snapshots, and the handle of the thread.
     snapshots: Option<(Sender<Taken>, JoinHandle<()>)>,
 }
 
 impl Post<'_> {
-    /// Works until the crawl is over, or until somebody stops this worker or the crawl.
+    /// Works on the share until the crawl is over, or until somebody stops this worker or the crawl.
     fn work<O: Observer>(
         self,
         control: &(Sender<Control>, Receiver<Control>),
@@ -140,13 +140,13 @@ impl Post<'_> {
         };
         if let Some((taken, maker)) = snapshots {
             drop(taken);
-            // What it was making it has given up when the engine ended.
+            // The thread gave up the snapshot in work when the engine ended.
             let _ = maker.join();
         }
         ended.map(|ended| (ended, observer))
     }
 
-    /// Brings the disk up to the log: from a snapshot where that is needed, and from the commits after it.
+    /// Brings the disk up to date with the log: from a snapshot if that is needed, and from the commits after it.
     fn make_ready(&self, crawl: &Crawl) -> std::result::Result<Ready, WorkerError> {
         let Self { task, runtime, cluster, board, member, place, .. } = self;
         let folder_of =
@@ -160,7 +160,7 @@ impl Post<'_> {
             let mut disk = CrawlDir::open_disk(&task.dir)?;
             let from = logged::place_of(&disk).map_err(EngineError::from)?;
             let replayed = logged::replay(cluster, place.share, &mut disk, &task.dir).await?;
-            // A worker that has lost the share may have made a snapshot meanwhile, and cut the stream.
+            // A worker that has lost the share may have made a snapshot in the meantime, and cut the stream.
             if snapshots::kept(board, place.share).await?.floor().commits > from {
                 return Err(broker("reading the commits")("they were cut meanwhile; start this worker again").into());
             }
@@ -191,7 +191,7 @@ pub(super) fn machine() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
-/// The crawl, if this program can work on it.
+/// The record of the crawl. It is an error if this program cannot work on it.
 pub(super) async fn crawl(board: &Board) -> Result<Versioned<Crawl>> {
     let versioned = board.need::<Crawl>(keys::CRAWL).await?;
     if versioned.record.format != FORMAT || versioned.record.recipe != signature::RECIPE {
@@ -205,7 +205,7 @@ pub(super) async fn crawl(board: &Board) -> Result<Versioned<Crawl>> {
     Ok(versioned)
 }
 
-/// Who this directory is among the workers. A new one gets a name that it keeps.
+/// The identity of this directory among the workers. A new directory gets a random name, which it keeps.
 fn enter(task: &WorkerTask, crawl: &Crawl) -> std::result::Result<Member, WorkerError> {
     let mut dir = CrawlDir::open(&task.dir)?;
     match dir.member()? {
@@ -222,7 +222,7 @@ fn enter(task: &WorkerTask, crawl: &Crawl) -> std::result::Result<Member, Worker
     }
 }
 
-/// Makes this process the only one that works in the directory. Ends with the file.
+/// Makes this process the only worker in the directory. The lock ends when the returned file is dropped.
 fn lock(task: &WorkerTask) -> Result<std::fs::File> {
     let file = std::fs::File::create(task.dir.join("worker.lock"))?;
     file.try_lock().map_err(|_| ClusterError::Usage(foreign(task, "is another worker's, which runs")))?;
@@ -233,7 +233,7 @@ fn foreign(task: &WorkerTask, what: &str) -> String {
     format!("{} {what}: name an empty directory with --dir", task.dir.display())
 }
 
-/// Gives the directory the hosts that its share begins with.
+/// Gives the directory the hosts with which its share begins.
 fn settle(
     task: &WorkerTask,
     crawl: &Crawl,
@@ -247,19 +247,19 @@ fn settle(
     Ok(CrawlDir::open(&task.dir)?.settle(&member, &secret, &sites)?)
 }
 
-/// The settings of the crawl, with what is this worker's own.
+/// The settings of the crawl, with those of this worker.
 fn settings(task: &WorkerTask, crawl: &Crawl) -> std::result::Result<Settings, WorkerError> {
     let mut settings = crawl.settings()?;
     settings.output.dashboard.clone_from(&task.dashboard);
     let limit = &mut settings.limits.time_limit.0;
     if *limit > 0 {
-        // The limit is that of the crawl, not of this process.
+        // The limit counts from the start of the crawl, not of this process.
         *limit = (crawl.created + *limit).saturating_sub(Clock::System.now()).max(1);
     }
     Ok(settings)
 }
 
-/// Renews the lease until it is lost, and says so; `silent`: for tests, as if nobody noticed.
+/// Renews the lease until it is lost, and then sends the reason. `silent`: for tests, the loss is not reported.
 async fn keep(held: Arc<Mutex<Held>>, lost: watch::Sender<Option<String>>, silent: bool) {
     loop {
         let pause = held.lock().await.pause();
@@ -268,7 +268,7 @@ async fn keep(held: Arc<Mutex<Held>>, lost: watch::Sender<Option<String>>, silen
             if silent {
                 return std::future::pending().await;
             }
-            // Nobody listens when the worker is about to end.
+            // If this fails, the worker is about to end.
             let _ = lost.send(Some(error.to_string()));
             return;
         }

@@ -1,30 +1,30 @@
-//! Cookie files that browsers and other tools write: Netscape's `cookies.txt`, and JSON.
+//! Reads the cookie files of browsers and other tools: Netscape's `cookies.txt`, and JSON.
 
 use serde::Deserialize;
 
 use super::Record;
 
-/// Why a file has no cookies for us.
+/// The reasons why a file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
-    /// Not JSON, or other JSON than a list of cookies.
+    /// The text is no JSON, or JSON that is no list of cookies.
     #[error("no list of cookies in it: {0}")]
     Json(String),
-    /// Entries, of which none has the fields of a cookie.
+    /// The file has entries, but none of them has the fields of a cookie.
     #[error("no entry in it is a cookie: each needs a \"domain\" and a \"name\"")]
     Foreign,
-    /// A line of `cookies.txt` that does not have its seven fields.
+    /// A line of `cookies.txt` does not have its seven fields.
     #[error("line {0}: not seven fields, parted by tabs: domain, subdomains, path, secure, expires, name, value")]
     Line(usize),
 }
 
-/// Reads a file of either kind: JSON if it begins like that. Values never come into an error.
+/// Reads a file of either kind. It is JSON if it begins with a bracket. Errors never contain values.
 pub fn read(text: &str) -> Result<Vec<Record>, FileError> {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with(['[', '{']) { json(text) } else { netscape(text) }
 }
 
-/// A list of cookies, or an object with one (as Playwright's storage state).
+/// Reads a list of cookies, or an object that contains one (such as Playwright's storage state).
 fn json(text: &str) -> Result<Vec<Record>, FileError> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -44,7 +44,7 @@ fn json(text: &str) -> Result<Vec<Record>, FileError> {
     }
 }
 
-/// Lines of seven fields; `#` begins a comment, but `#HttpOnly_` a cookie that scripts do not see.
+/// Reads lines of seven fields. `#` begins a comment, but `#HttpOnly_` begins a cookie that scripts do not see.
 fn netscape(text: &str) -> Result<Vec<Record>, FileError> {
     let mut records = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -56,7 +56,7 @@ fn netscape(text: &str) -> Result<Vec<Record>, FileError> {
         let fields: Vec<&str> = line.split('\t').collect();
         let (domain, subdomains, path, secure, expires, name, value) = match fields.as_slice() {
             [a, b, c, d, e, f, g] => (*a, *b, *c, *d, *e, *f, *g),
-            // curl leaves the last tab away where the value is empty.
+            // curl leaves out the last tab if the value is empty.
             [a, b, c, d, e, f] => (*a, *b, *c, *d, *e, *f, ""),
             _ => return Err(FileError::Line(number + 1)),
         };

@@ -1,15 +1,16 @@
 //! Bounds of the cookies that a crawl keeps.
 
-/// How much is kept.
+/// The bounds of the cookies.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Cookies of one site; the oldest go first.
+    /// The most cookies of one site. The oldest are dropped first.
     pub per_site: usize,
-    /// Bytes of one cookie: name and value (RFC 6265bis, section 5.6, ignores longer ones).
+    /// The most bytes of one cookie, name and value (RFC 6265bis, section 5.6, ignores longer ones).
     pub cookie_bytes: usize,
-    /// Bytes of a `Cookie` header; cookies that do not fit stay at home. Servers refuse heads of more than 8 KiB or so.
+    /// The most bytes of a `Cookie` header. Cookies that do not fit are not sent. Servers refuse heads of more than
+    /// about 8 KiB.
     pub header_bytes: usize,
-    /// Bytes of all sites; the site whose cookies were not asked for the longest goes first.
+    /// The most bytes of all sites. The site that has not been used for the longest time is dropped first.
     pub total_bytes: usize,
 }
 

@@ -1,11 +1,11 @@
-//! Cookies within one crawl (RFC 6265bis): a jar for each registrable domain, so that a site's cookies can be bounded, kept
-//! with the rest of the site's state and thrown away on their own.
+//! Cookies within one crawl (RFC 6265bis). There is a jar for each registrable domain. So the cookies of a site can be
+//! bounded, kept with the rest of the site's state, and dropped, independently of other sites.
 //!
-//! The rules of matching and storing are those of the crate `cookie_store`; here stand the public suffixes (by the list that
-//! the rest of the crawler uses), the limits, the prefixes `__Host-` and `__Secure-`, and the files.
+//! The crate `cookie_store` has the rules of matching and storing. This module adds the public suffixes (by the list
+//! that the rest of the crawler uses), the limits, the prefixes `__Host-` and `__Secure-`, and the files.
 //!
-//! [`crate::access::SiteAccess`] owns one [`Jars`], and keeps it in the state, whose directory has mode 0700. What archives header
-//! fields passes them through [`redact`]. A site without cookies costs a lookup of its domain.
+//! [`crate::access::SiteAccess`] owns one [`Jars`], and keeps it in the state, whose directory has mode 0700. Code that
+//! archives header fields passes them through [`redact`]. A site without cookies costs only a lookup of its domain.
 
 pub mod file;
 mod limits;
@@ -31,29 +31,30 @@ pub struct Jars {
     limits: Limits,
     sites: HashMap<String, Site>,
     bytes: usize,
-    /// Counts uses, to find the site that was not used for the longest.
+    /// The number of uses so far. It serves to find the site that has not been used for the longest time.
     uses: u64,
 }
 
-/// What became of the cookies of an answer.
+/// The result of storing cookies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored {
-    /// Sites whose jars changed, to be written to the state; those that were thrown out to make room among them.
+    /// The sites whose jars have changed and must be written to the state, including sites that were dropped to make
+    /// room.
     pub changed: Vec<String>,
-    /// Cookies that were not taken: malformed, too long, for another site, for a public suffix.
+    /// The number of cookies that were refused: malformed, too long, for another site, for a public suffix.
     pub refused: usize,
 }
 
 impl Jars {
-    /// Values of `Set-Cookie` that are looked at in one answer.
+    /// The most values of `Set-Cookie` that are read from one answer.
     const MAX_PER_ANSWER: usize = 256;
 
-    /// Empty jars.
+    /// Makes empty jars.
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }
 
-    /// The value of the `Cookie` header for a request, where there are any: longer paths first.
+    /// The value of the `Cookie` header for a request, if there are any cookies. Cookies with longer paths come first.
     pub fn header(&mut self, url: &Url) -> Option<String> {
         if self.sites.is_empty() {
             return None;
@@ -70,7 +71,7 @@ impl Jars {
             && self.header(url).is_some_and(|header| header.split(';').any(|pair| names.contains(&name(pair))))
     }
 
-    /// Takes the cookies that came with an answer from `url`.
+    /// Stores the cookies of an answer from `url`.
     pub fn store<'a>(&mut self, url: &Url, values: impl IntoIterator<Item = &'a str>) -> Stored {
         let mut stored = Stored::default();
         let mut values = values.into_iter().take(Self::MAX_PER_ANSWER).peekable();
@@ -86,7 +87,7 @@ impl Jars {
         stored
     }
 
-    /// Takes cookies from a file; returns the sites that have any now, and how many cookies were not taken.
+    /// Stores cookies from a file. Returns the sites that have changed, and how many cookies were refused.
     pub fn load(&mut self, records: impl IntoIterator<Item = Record>) -> Stored {
         let mut stored = Stored::default();
         for record in records {
@@ -104,20 +105,21 @@ impl Jars {
         stored
     }
 
-    /// The cookies of a site for the state; `None` where it has none, so that the entry can be removed. These are secrets.
+    /// The cookies of a site, for the state; `None` if it has none, so that its record can be removed. They are
+    /// secrets.
     pub fn to_bytes(&self, site: &str) -> Option<Vec<u8>> {
         let records = self.sites.get(site)?.records();
         (!records.is_empty()).then(|| serde_json::to_vec(&records).expect("strings and numbers serialise"))
     }
 
-    /// Takes back what [`Jars::to_bytes`] gave. `false` where the bytes are something else.
+    /// Restores the cookies that [`Jars::to_bytes`] has encoded. Returns false if the bytes cannot be read.
     pub fn restore(&mut self, bytes: &[u8]) -> bool {
         let Ok(records) = serde_json::from_slice::<Vec<Record>>(bytes) else { return false };
         self.load(records);
         true
     }
 
-    /// Cookies kept.
+    /// The number of cookies.
     pub fn len(&self) -> usize {
         self.sites.values().map(Site::len).sum()
     }
@@ -127,7 +129,7 @@ impl Jars {
         self.sites.values().all(|site| site.len() == 0)
     }
 
-    /// Bytes of what is kept, as `Limits::total_bytes` counts them.
+    /// The number of bytes, as `Limits::total_bytes` counts them.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -155,25 +157,26 @@ impl Jars {
     }
 }
 
-/// Hashes of the names of the cookies that an answer brings, of the first ones at least.
+/// The hashes of the names of the first cookies that an answer brings.
 pub fn names<'a>(set: impl IntoIterator<Item = impl AsRef<str> + 'a>) -> Vec<u64> {
     set.into_iter().take(Limits::default().per_site).map(|value| name(value.as_ref())).collect()
 }
 
-/// The hash of the name of a cookie, of which this is the name and the value, and perhaps attributes.
+/// The hash of the name of a cookie, given as its name and value, perhaps with attributes.
 fn name(pair: &str) -> u64 {
     xxh3_64(pair.split(['=', ';']).next().unwrap_or_default().trim().as_bytes())
 }
 
-/// The registrable domain of a URL, else its host: addresses, single labels, public suffixes.
+/// The registrable domain of a URL. For addresses, single labels and public suffixes, it is the host.
 fn site_of(url: &Url) -> Option<String> {
     url.has_host().then(|| registrable_domain(url).to_owned())
 }
 
-/// Header fields whose values are secrets.
+/// The header fields whose values are secrets.
 const SECRET: [&str; 5] = ["cookie", "set-cookie", "authorization", "proxy-authorization", "www-authenticate"];
 
-/// What may be shown of a header field: of secrets, the names of cookies and of authentication schemes alone.
+/// The part of a header field that may be shown. Of secrets, these are only the names of cookies and of authentication
+/// schemes.
 pub fn redact<'a>(name: &str, value: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
     if !SECRET.iter().any(|secret| name.eq_ignore_ascii_case(secret)) {
         return value.into();
@@ -192,7 +195,7 @@ pub fn redact<'a>(name: &str, value: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
     shown.into_bytes().into()
 }
 
-/// `name=…` of `name=value`; a text without the separator is a value.
+/// Makes `name=[redacted]` of `name=value`. A text without the separator is a value, and is hidden whole.
 fn hidden(text: &str, separator: char) -> String {
     text.split_once(separator).map_or_else(|| "[redacted]".into(), |(name, _)| format!("{name}{separator}[redacted]"))
 }

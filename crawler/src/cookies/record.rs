@@ -1,35 +1,38 @@
-//! A cookie as files and the state have it.
+//! A cookie as it is written in files and in the state.
 
 use cookie_store::{Cookie, CookieDomain, CookieExpiration, RawCookie};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// One cookie. The names are those of the JSON files that browsers and their tools export; other spellings are read, too.
+/// One cookie. The names of its fields are those of the JSON files that browsers and their tools export. Other
+/// spellings are read, too.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Record {
-    /// Host or domain, a dot before it or not.
+    /// The host or domain, with or without a dot before it.
     pub domain: String,
-    /// Whether only the host itself gets it; unknown where the file does not say, and then a dot before the domain does.
+    /// Whether the cookie is for this host alone. If the file does not say, a dot before the domain means that it is
+    /// not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_only: Option<bool>,
-    /// Path.
+    /// The path.
     pub path: String,
-    /// Over TLS only.
+    /// Whether it is sent only over TLS.
     pub secure: bool,
-    /// Not for scripts.
+    /// Whether scripts cannot see it.
     pub http_only: bool,
-    /// Name.
+    /// The name.
     pub name: String,
-    /// Value: a secret.
+    /// The value. It is a secret.
     pub value: String,
-    /// When it expires, in seconds since the Unix epoch; 0, -1 or nothing: with the session, here with the crawl.
+    /// The time at which it expires, in seconds since the Unix epoch. 0, -1 or nothing: at the end of the session,
+    /// which is here the end of the crawl.
     #[serde(alias = "expirationDate", skip_serializing_if = "Option::is_none")]
     pub expires: Option<f64>,
 }
 
 impl Record {
-    /// A stored cookie.
+    /// Makes a record of a stored cookie.
     pub fn of(cookie: &Cookie<'_>) -> Self {
         let (domain, host_only) = match &cookie.domain {
             CookieDomain::HostOnly(host) => (host.clone(), true),
@@ -51,7 +54,7 @@ impl Record {
         }
     }
 
-    /// The cookie, and a URL whose answer could have set it. `None` where the record makes no sense.
+    /// The cookie, and a URL whose answer could have set it. `None` if the record makes no sense.
     pub fn as_answer(&self) -> Option<(Url, RawCookie<'static>)> {
         let host = self.domain.trim().trim_start_matches('.');
         let path = if self.path.starts_with('/') { self.path.as_str() } else { "/" };
@@ -69,7 +72,7 @@ impl Record {
             cookie.set_domain(host.to_owned());
         }
         if let Some(seconds) = self.expires.filter(|seconds| *seconds > 0.0) {
-            // Some browsers count in microseconds or milliseconds; anything past the year 9999 is as good as never.
+            // Some browsers count in microseconds or milliseconds. Such a time is bounded by the end of the year 9999.
             let seconds = (seconds as i64).min(253_402_300_799);
             cookie.set_expires(time::OffsetDateTime::from_unix_timestamp(seconds).ok()?);
         }

@@ -9,29 +9,29 @@ use url::{Host, Url};
 use super::limits::Limits;
 use super::record::Record;
 
-/// Domain, path and name of a cookie.
+/// The domain, path and name of a cookie.
 type Name = (String, String, String);
 
-/// A jar with an end.
+/// A jar of bounded size.
 #[derive(Clone, Debug, Default)]
 pub struct Site {
     store: CookieStore,
-    /// In the order in which they were last set, with their sizes.
+    /// The names and sizes of the cookies, in the order in which they were last set.
     order: VecDeque<(Name, usize)>,
     bytes: usize,
-    /// Counts changes.
+    /// The number of changes so far.
     pub changes: u64,
-    /// When this site was last used, as `Jars` counts uses.
+    /// The use at which this site was used last, as `Jars` counts uses.
     pub used: u64,
 }
 
 impl Site {
-    /// Bytes that a cookie costs beside its strings.
+    /// The bytes that a cookie costs besides its strings.
     const OVERHEAD: usize = 256;
 
-    /// Takes one value of `Set-Cookie`; `false` where it is refused.
+    /// Stores one value of `Set-Cookie`. Returns false if it is refused.
     pub fn take(&mut self, value: &str, url: &Url, limits: &Limits) -> bool {
-        // Control bytes make the whole line void (RFC 6265bis, section 5.6); a tab may stand between attributes.
+        // Control bytes make the whole line invalid (RFC 6265bis, section 5.6). A tab may stand between attributes.
         if value.bytes().any(|byte| byte < 0x20 && byte != b'\t' || byte == 0x7f) {
             return false;
         }
@@ -39,7 +39,7 @@ impl Site {
         self.insert(&cookie, url, limits)
     }
 
-    /// Takes a cookie as if `url` had sent it.
+    /// Stores a cookie as if `url` had sent it. Returns false if it is refused.
     pub fn insert(&mut self, cookie: &RawCookie<'_>, url: &Url, limits: &Limits) -> bool {
         let size = cookie.name().len() + cookie.value().len();
         let is_long = |attribute: Option<&str>| attribute.is_some_and(|text| text.len() > 1024);
@@ -55,7 +55,7 @@ impl Site {
         let domain = String::from(&parsed.domain);
         let name: Name = (domain, String::from(&parsed.path), parsed.name().to_owned());
         let known = self.store.get(&name.0, &name.1, &name.2);
-        // What was set over TLS is not changed by what was not (RFC 6265bis, section 5.7).
+        // A cookie that was set over TLS cannot be changed without TLS (RFC 6265bis, section 5.7).
         if known.is_some_and(|known| known.secure() == Some(true)) && url.scheme() != "https" {
             return false;
         }
@@ -90,7 +90,7 @@ impl Site {
         true
     }
 
-    /// Takes a cookie out of the order, and out of the store as well where it is `gone`.
+    /// Removes a cookie from the order, and with `gone` also from the store.
     fn forget(&mut self, name: &Name, gone: bool) {
         if gone {
             self.store.remove(&name.0, &name.1, &name.2);
@@ -121,25 +121,25 @@ impl Site {
         (!header.is_empty()).then_some(header)
     }
 
-    /// Everything that has not expired, oldest first.
+    /// All cookies that have not expired, the oldest first.
     pub fn records(&self) -> Vec<Record> {
         let cookies = self.order.iter().filter_map(|((domain, path, name), _)| self.store.get(domain, path, name));
         cookies.map(Record::of).collect()
     }
 
-    /// Cookies kept.
+    /// The number of cookies.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Bytes kept.
+    /// The number of bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
-/// The rules of RFC 6265bis that `cookie_store` leaves to its caller. A `Domain` that is a public suffix is taken off where
-/// it is the host itself.
+/// Checks the rules of RFC 6265bis that `cookie_store` leaves to its caller. A `Domain` that is a public suffix is
+/// removed if it is the host itself.
 fn admissible(cookie: &mut RawCookie<'_>, url: &Url) -> bool {
     let (secure, over_tls) = (cookie.secure() == Some(true), url.scheme() == "https");
     if secure && !over_tls {
@@ -152,7 +152,7 @@ fn admissible(cookie: &mut RawCookie<'_>, url: &Url) -> bool {
     if name.starts_with("__host-") && !(secure && cookie.path() == Some("/") && cookie.domain().is_none()) {
         return false;
     }
-    // A cookie that says it may go everywhere has to be secure.
+    // A cookie that may be sent from any site (`SameSite=None`) has to be secure.
     if cookie.same_site().is_some_and(|same_site| same_site.is_none()) && !secure {
         return false;
     }

@@ -1,4 +1,4 @@
-//! Who gets which cookie, files, limits, and what nobody may see.
+//! Tests of the rules of sending cookies, of files, of limits, and of hidden secrets.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn jars() -> Jars {
     Jars::new(Limits::default())
 }
 
-/// What is sent to `to` after `from` has set `cookie`.
+/// The `Cookie` header for `to` after `from` has set `cookie`.
 fn sent(from: &str, cookie: &str, to: &str) -> Option<String> {
     let mut jars = jars();
     jars.store(&url(from), [cookie]);
@@ -32,7 +32,7 @@ fn a_cookie_goes_where_rfc_6265bis_says() {
         ("https://www.a.com/", "n=v; Domain=b.com", "https://b.com/", false),
         ("https://a.com/", "n=v; Domain=www.a.com", "https://www.a.com/", false),
         ("https://www.a.com/", "n=v; Domain=a.com", "https://nota.com/", false),
-        // Public suffixes: only the host that is one may have it, and keeps it for itself.
+        // Public suffixes: only the host that is the suffix may have such a cookie, and no other host gets it.
         ("https://www.a.com/", "n=v; Domain=com", "https://a.com/", false),
         ("https://a.co.uk/", "n=v; Domain=co.uk", "https://b.co.uk/", false),
         ("https://a.github.io/", "n=v; Domain=github.io", "https://b.github.io/", false),
@@ -42,7 +42,7 @@ fn a_cookie_goes_where_rfc_6265bis_says() {
         ("http://127.0.0.1/", "n=v", "http://127.0.0.1/", true),
         ("http://127.0.0.1/", "n=v; Domain=0.0.1", "http://127.0.0.1/", false),
         ("http://[::1]/", "n=v", "http://[::1]/", true),
-        // Ports do not part cookies, schemes do where they are secure.
+        // Ports do not separate cookies. Schemes do if the cookie is secure.
         ("http://a.test:8000/", "n=v", "http://a.test:9000/", true),
         ("https://a.test/", "n=v; Secure", "http://a.test/", false),
         ("http://a.test/", "n=v; Secure", "https://a.test/", false),
@@ -66,7 +66,7 @@ fn a_cookie_goes_where_rfc_6265bis_says() {
         ("https://a.test/", "__host-n=v; Secure", "https://a.test/", false),
         ("https://a.test/", "n=v; SameSite=None", "https://a.test/", false),
         ("https://a.test/", "n=v; SameSite=None; Secure", "https://a.test/", true),
-        // What is no cookie.
+        // Values that are no cookie.
         ("https://a.test/", "", "https://a.test/", false),
         ("https://a.test/", "n=\u{1}", "https://a.test/", false),
     ] {
@@ -84,7 +84,7 @@ fn longer_paths_come_first_and_new_values_replace_old_ones() {
     assert_eq!(jars.store(&page, ["a=1; Path=/"]).changed, Vec::<String>::new(), "nothing new");
     jars.store(&page, ["a=4; Path=/", "c=; Max-Age=0; Path=/"]);
     assert_eq!(jars.header(&page).unwrap(), "b=2; a=4");
-    // A page without TLS does not change what came with it.
+    // A page without TLS does not change a cookie that was set with TLS.
     jars.store(&page, ["s=1; Secure; Path=/"]);
     assert_eq!(jars.store(&url("http://a.test/"), ["s=2; Path=/"]).refused, 1);
     assert!(jars.header(&page).unwrap().contains("s=1"));

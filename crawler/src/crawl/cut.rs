@@ -1,17 +1,17 @@
-//! Cutting a set of hosts out of a crawl directory: what the state knows of them moves to an empty directory, and from then on
-//! each directory has its own hosts. A link to a host that another directory has is not queued: it waits in the state until
-//! it is taken there (see [`crate::outbound`]).
+//! Cuts a set of hosts out of a crawl directory. All that the state knows of them moves to an empty directory. From
+//! then on, each directory has its own hosts. A link to a host of another directory is not queued: it waits in the
+//! state until it is carried there (see [`crate::outbound`]).
 //!
-//! What was written stays where it was written: the lines in `pages.jsonl` of pages fetched so far, and the archive. So the
-//! outputs of all directories together are those of the whole crawl.
+//! Outputs do not move: the lines of `pages.jsonl` about pages fetched so far stay where they were written, and so does
+//! the archive. So the outputs of all directories together are those of the whole crawl.
 //!
 //! # Crashes
 //!
-//! There is no commit over two directories. The moves are, each with a commit of its own:
+//! No commit can cover two directories. So the cut has three steps, each with a commit of its own:
 //!
 //! 1. The directory that is cut notes what it is about to give away. From then on it cannot be crawled.
-//! 2. The other one gets a copy. It cannot be crawled before the copy is complete.
-//! 3. What was copied is deleted where it was, and the note with it.
+//! 2. The other directory gets a copy. It cannot be crawled before the copy is complete.
+//! 3. The directory that is cut deletes what was copied, together with the note.
 //!
 //! So at no time can two crawls fetch pages of one host. After a crash, the same call goes on where it was.
 
@@ -32,13 +32,13 @@ use crate::focus::{Focus, Topic};
 use crate::record::PageRecord;
 use crate::spaces;
 
-/// Keys in [`Space::META`]: the hosts that a directory has, where it has not all.
+/// The key in [`Space::META`] of the hosts that a directory has, if it does not have all.
 pub(super) const SHARE: &[u8] = b"share";
-/// What is being cut out of a directory.
+/// The key of the note of the hosts that are being cut out of a directory.
 const LEAVING: &[u8] = b"cut-out";
-/// The cut that a directory is the result of.
+/// The key of the note of the cut from which a directory was made.
 const ARRIVED: &[u8] = b"cut-in";
-/// What both directories go on from.
+/// The keys whose records both directories need.
 const COMMON: [&[u8]; 7] = [b"secret", b"settings", b"seeds", b"recipe", b"order", Topic::RECORD, Focus::RECORD];
 
 /// A cut that has begun.
@@ -48,21 +48,21 @@ struct Leaving {
     sites: Sites,
 }
 
-/// A cut that a directory is the result of.
+/// The cut from which a directory was made.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Arrived {
     name: [u8; 16],
-    /// Whether everything is there.
+    /// Whether the copy is complete.
     complete: bool,
 }
 
-/// Why a set of hosts cannot be cut out.
+/// The reasons why a set of hosts cannot be cut out.
 #[derive(Debug, thiserror::Error)]
 pub enum CutError {
     /// Another set is being cut out, and that must be finished first.
     #[error("another set of hosts is being cut out of this directory: finish that first")]
     Other,
-    /// The other directory holds something else.
+    /// The other directory is not empty.
     #[error("what is cut out needs an empty directory")]
     NotEmpty,
     /// The directory has none of these hosts.
@@ -77,20 +77,22 @@ pub enum CutError {
 }
 
 impl CrawlDir {
-    /// The hosts that this directory has. All, if nothing was ever cut out of it or of the directory that it comes from.
+    /// The hosts that this directory has. It has all hosts if nothing was ever cut out of it or of the directory from
+    /// which it was made.
     pub fn sites(&self) -> store::Result<Sites> {
         Ok(get(SHARE, &self.session)?.unwrap_or_else(Sites::all))
     }
 
-    /// Moves what is known of some hosts to another directory, which must be empty (or left by a cut of the same hosts that
-    /// was interrupted). Returns how many entries of the state were copied; 0 where that had been done already.
+    /// Moves what is known of some hosts to another directory. That directory must be empty (or left by a cut of the
+    /// same hosts that was interrupted). Returns the number of entries of the state that were copied; 0 if that had
+    /// been done already.
     ///
-    /// Both go on with the same seeds and settings. The other directory has the hosts of `sites` that this one had, and this
-    /// one keeps the rest: what is in neither stays here.
+    /// Both directories go on with the same seeds and settings. The other directory gets the hosts of `sites` that this
+    /// one had, and this one keeps the rest.
     ///
     /// # Errors
     ///
-    /// After an error the same call goes on where it was.
+    /// After an error, the same call goes on where it was.
     pub fn cut(&mut self, sites: &Sites, to: &mut CrawlDir) -> Result<u64, CutError> {
         let share = self.sites()?;
         let leaving: Leaving = match get(LEAVING, &self.session)? {
@@ -110,7 +112,7 @@ impl CrawlDir {
         Ok(copied)
     }
 
-    /// An error where a cut has begun and not ended.
+    /// Returns an error if a cut has begun and not ended.
     pub(super) fn check_whole(&self) -> Result<(), OpenError> {
         let leaving: Option<Leaving> = self.stored(LEAVING)?;
         let arrived: Option<Arrived> = self.stored(ARRIVED)?;
@@ -125,7 +127,7 @@ impl CrawlDir {
         get(key, &self.session).map_err(|error| self.store_error(error))
     }
 
-    /// Notes what is to be given away. From then on this directory cannot be crawled.
+    /// Notes what will be given away. From then on, this directory cannot be crawled.
     fn begin(&mut self, sites: Sites, to: &CrawlDir) -> Result<Leaving, CutError> {
         if sites.is_empty() {
             return Err(CutError::NoneOfThem);
@@ -138,13 +140,13 @@ impl CrawlDir {
         let leaving = Leaving { name, sites };
         frontier::cut::prepare(&leaving.sites, &mut self.session)?;
         put(LEAVING, &leaving, &mut self.session);
-        // The run that ended did so with other URLs than there are now.
+        // The last run ended with other URLs than there are now.
         self.session.delete(Space::META, *b"stop-reason");
         self.session.commit()?;
         Ok(leaving)
     }
 
-    /// Copies everything; returns how many entries there were.
+    /// Copies everything. Returns the number of entries.
     fn copy(&mut self, leaving: &Leaving, to: &mut CrawlDir) -> Result<u64, CutError> {
         let Leaving { name, sites } = leaving;
         let keys = self.keys()?;
@@ -164,7 +166,7 @@ impl CrawlDir {
         Ok(count)
     }
 
-    /// Deletes everything that was copied, and keeps these hosts.
+    /// Deletes everything that was copied. `kept` are the hosts that this directory keeps.
     fn delete(&mut self, sites: &Sites, kept: Sites) -> Result<(), CutError> {
         let keys = self.keys()?;
         let session = &mut self.session;
@@ -178,7 +180,7 @@ impl CrawlDir {
         Ok(())
     }
 
-    /// Has the counters say how many URLs there are now.
+    /// Makes the counters say how many URLs there are now.
     pub(super) fn count(&mut self) -> Result<(), CutError> {
         let (settings, keys) = (self.last_settings()?, self.keys()?);
         let (mut stats, _) = self.stats()?;
@@ -187,14 +189,14 @@ impl CrawlDir {
         Ok(stats.put(&mut self.session)?)
     }
 
-    /// Whether this directory is the result of a cut of these hosts.
+    /// Whether this directory was made by a cut of these hosts.
     fn came_of(&self, sites: &Sites) -> store::Result<bool> {
         let arrived: Option<Arrived> = get(ARRIVED, &self.session)?;
         let is_whole = arrived.is_some_and(|arrived| arrived.complete);
         Ok(is_whole && self.sites()?.without(sites).is_empty())
     }
 
-    /// Whether no crawl ever began here.
+    /// Whether no crawl has ever begun here.
     pub(super) fn is_unused(&self) -> store::Result<bool> {
         let mut unused = self.session.get(Space::META, b"secret")?.is_none();
         for space in spaces::of_crawl().iter().filter(|space| *space != Space::META) {
@@ -207,10 +209,10 @@ impl CrawlDir {
     }
 }
 
-/// Copies what the frontier and the crawler know of some hosts; returns how many entries there were.
+/// Copies what the frontier and the crawler know of some hosts. Returns the number of entries.
 pub(super) fn copy_known(sites: &Sites, keys: &Keys, from: &Session, to: &mut Session) -> store::Result<u64> {
     let mut count = frontier::cut::copy(sites, from, to)?;
-    // The lines of these pages stay where they are.
+    // The lines of these pages stay in the old directory.
     let page = |_: &[u8], value: &[u8]| {
         let record = PageRecord::decode(value)?;
         Ok(Some(codec::encode(&PageRecord { offset: PageRecord::ELSEWHERE, graph: None, ..record })))
@@ -226,24 +228,24 @@ pub(super) fn copy_known(sites: &Sites, keys: &Keys, from: &Session, to: &mut Se
     Ok(count)
 }
 
-/// Deletes what [`copy_known`] copies, but for the records of pages.
+/// Deletes what [`copy_known`] copies, except the records of pages.
 pub(super) fn delete_known(sites: &Sites, kept: &Sites, keys: &Keys, from: &mut Session) -> store::Result<()> {
     frontier::cut::delete(sites, from)?;
     for space in spaces::BY_SITE {
         cut::delete(from, &sites.keys(space, &[]), &all)?;
     }
     for (space, of) in by_name() {
-        // The cookies of a domain of which hosts are left are needed here, too.
+        // If hosts of a domain stay here, the cookies of the domain are needed here, too.
         let meant = |key: &[u8], _: &[u8]| Ok(of(key, sites, keys) && !of(key, kept, keys));
         cut::delete(from, &[KeyRange::whole(space)], &meant)?;
     }
     Ok(())
 }
 
-/// Tells from its key whether an entry is of a host of the set.
+/// A function that tells from its key whether an entry belongs to a host of the set.
 type Of = fn(&[u8], &Sites, &Keys) -> bool;
 
-/// What the crawler keeps under the names of origins and of registrable domains.
+/// The spaces whose keys are names of origins or of registrable domains.
 fn by_name() -> [(Space, Of); 2] {
     let of_origin: Of = |key, sites, keys| url_of(key).is_some_and(|url| sites.has(keys.site(&url)));
     let of_domain: Of = |key, sites, keys| {

@@ -1,8 +1,8 @@
-//! Hosts that go from one worker of a crawl on many machines to another, while both have other hosts too. What the state knows
-//! of them is copied into messages (see [`crate::cluster`]), and from those into the other state.
+//! Moves hosts from one worker of a crawl on many machines to another. (Both have other hosts, too.) What the state
+//! knows of the hosts is copied into messages (see [`crate::cluster`]), and from these into the other state.
 //!
-//! A directory notes what it is about to give away; from then on it cannot be crawled before the gift is done. What the judge
-//! keeps does not move: it is the same in all directories.
+//! A directory notes what it is about to give away. From then on, it cannot be crawled before the gift is done. The
+//! records of the judge do not move: they are the same in all directories.
 
 use dedup_stage::store::cut::part;
 use dedup_stage::store::{self, Batch, Session, Space};
@@ -14,25 +14,25 @@ use super::{CrawlDir, OpenError};
 use crate::record::PageRecord;
 use crate::spaces;
 
-/// Keys in [`Space::META`]: what is being given away.
+/// The key in [`Space::META`] of the gift that is being given away.
 const GIFT: &[u8] = b"gift";
-/// The gifts that were taken, as long as the cluster names them.
+/// The key of the names of gifts that were taken. A name is kept as long as the cluster names the gift.
 const TAKEN: &[u8] = b"taken";
-/// The order of judging, up to the last page.
+/// The key of the order of judging, up to the last page.
 const ORDER: &[u8] = b"order";
 
 /// Hosts on their way to another worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gift {
-    /// Names the gift; no two are alike.
+    /// The name of the gift. No two gifts have the same name.
     pub name: String,
     /// The partitions, as ranges of their numbers.
     pub partitions: Vec<(u32, u32)>,
-    /// Their hosts.
+    /// The hosts of these partitions.
     pub sites: Sites,
 }
 
-/// What a state takes of a gift only at its end.
+/// The parts of a gift that a state takes only at the end.
 #[derive(Debug, Default)]
 pub struct Rest {
     own: Vec<(Vec<u8>, Vec<u8>)>,
@@ -40,19 +40,19 @@ pub struct Rest {
 }
 
 impl CrawlDir {
-    /// What is being given away, if anything is.
+    /// The gift that is being given away, if there is one.
     pub fn gift(&self) -> store::Result<Option<Gift>> {
         get(GIFT, &self.session)
     }
 
-    /// Notes what is to be given away.
+    /// Notes what will be given away.
     pub fn begin_gift(&mut self, gift: &Gift) -> Result<(), CutError> {
         frontier::cut::prepare(&gift.sites, &mut self.session)?;
         put(GIFT, gift, &mut self.session);
         Ok(self.session.commit()?)
     }
 
-    /// Copies what is given away; returns how many entries there were.
+    /// Copies what is given away. Returns the number of entries.
     pub fn copy_gift(&mut self, gift: &Gift, to: &mut Session) -> Result<u64, CutError> {
         let keys = self.keys()?;
         if let Some(order) = self.session.get(Space::META, ORDER)? {
@@ -61,20 +61,20 @@ impl CrawlDir {
         Ok(copy_known(&gift.sites, &keys, &self.session, to)?)
     }
 
-    /// The gift is another worker's: deletes what was copied.
+    /// Ends a gift that belongs to the other worker now: deletes what was copied.
     pub fn end_gift(&mut self, gift: &Gift) -> Result<(), CutError> {
         let (keys, kept) = (self.keys()?, self.sites()?.without(&gift.sites));
         forget_pages(&gift.sites, &mut self.session)?;
         delete_known(&gift.sites, &kept, &keys, &mut self.session)?;
         put(SHARE, &kept, &mut self.session);
         self.session.delete(Space::META, GIFT);
-        // The run that ended did so with other URLs than there are now.
+        // The last run ended with other URLs than there are now.
         self.session.delete(Space::META, *b"stop-reason");
         self.count()?;
         Ok(self.session.commit()?)
     }
 
-    /// Nobody takes the gift: it stays here.
+    /// Ends a gift that no other directory takes: its hosts stay here.
     pub fn keep_gift(&mut self) -> Result<(), CutError> {
         self.session.delete(Space::META, GIFT);
         Ok(self.session.commit()?)
@@ -89,7 +89,7 @@ impl CrawlDir {
         Ok(get(TAKEN, &self.session)?.unwrap_or_default())
     }
 
-    /// Takes a part of a gift, but for what goes to the `rest`. Taken again, it changes nothing.
+    /// Takes a part of a gift, and leaves some of it to `rest`. A part that is taken twice changes nothing.
     pub fn take_part(&mut self, part: Batch, rest: &mut Rest) -> Result<(), CutError> {
         for change in part {
             let Some(value) = change.value else { continue };
@@ -105,7 +105,8 @@ impl CrawlDir {
         Ok(self.session.commit()?)
     }
 
-    /// All parts of a gift were taken: its hosts are this directory's. `is_named`: whether the cluster still names a gift.
+    /// Ends a gift whose parts were all taken: its hosts belong to this directory now. `is_named`: whether the cluster
+    /// still names a gift.
     pub fn end_taking(
         &mut self,
         name: &str,
@@ -128,7 +129,8 @@ impl CrawlDir {
         Ok(self.session.commit()?)
     }
 
-    /// Nothing is left here: what tells of URLs that wait is empty, and the counters say so.
+    /// Closes a directory that has no hosts any more: `skipped.jsonl` becomes empty, and the counters of waiting URLs
+    /// become 0.
     pub fn close_empty(&mut self) -> Result<(), OpenError> {
         let (mut stats, _) = self.stats()?;
         (stats.uncovered, stats.withheld) = (0, std::collections::BTreeMap::new());
@@ -141,8 +143,8 @@ impl CrawlDir {
     }
 }
 
-/// Deletes the records of pages of these hosts. Of pages that said something new, what is needed to name them stays, as of pages
-/// that another worker fetched.
+/// Deletes the records of pages of these hosts. For pages that said something new, a record as of a page of another
+/// worker stays. It is needed to name them as twins.
 fn forget_pages(sites: &Sites, session: &mut Session) -> store::Result<()> {
     for mut rest in sites.keys(spaces::PAGES, &[]) {
         while let Some(entries) = part(session, &mut rest)? {

@@ -1,4 +1,4 @@
-//! A crawl directory that has a share of the hosts of a crawl on many machines.
+//! The identity of a crawl directory that has a share of the hosts of a crawl on many machines.
 
 use dedup_stage::store::Space;
 use dedup_stage::url::Sites;
@@ -7,29 +7,29 @@ use serde::{Deserialize, Serialize};
 use super::cut::{SHARE, get, put};
 use super::{CrawlDir, OpenError};
 
-/// Whose directory it is.
+/// The identity of such a directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Member {
-    /// The crawl, by a random name.
+    /// The random name of the crawl.
     pub crawl: String,
-    /// The directory, by a random name.
+    /// The random name of the directory.
     pub worker: String,
-    /// Number of the share whose state it has, from 0.
+    /// The number of the share whose state the directory has, from 0.
     pub share: Option<usize>,
 }
 
 impl Member {
-    /// Its key in [`Space::META`].
+    /// The key of the identity in [`Space::META`].
     pub const KEY: &[u8] = b"member";
 }
 
 impl CrawlDir {
-    /// Whose directory it is; `None` where it belongs to no crawl on many machines.
+    /// The identity of the directory; `None` if it belongs to no crawl on many machines.
     pub fn member(&self) -> Result<Option<Member>, OpenError> {
         get(Member::KEY, &self.session).map_err(|error| self.store_error(error))
     }
 
-    /// Makes the directory one of such a crawl. False if a crawl began here before: then nothing changes.
+    /// Makes the directory part of such a crawl. If a crawl has begun here before, returns false and changes nothing.
     pub fn enter(&mut self, member: &Member) -> Result<bool, OpenError> {
         let mut enter = || {
             if !self.is_unused()? {
@@ -43,8 +43,8 @@ impl CrawlDir {
         entered.map_err(|error| self.store_error(error))
     }
 
-    /// Gives the directory the hosts that its share begins with, unless it has hosts, and the secret that the hashes of their
-    /// URLs are made with.
+    /// Stores the secret for the hashes of URLs, and gives the directory the hosts with which its share begins, unless
+    /// it has hosts already.
     pub fn settle(&mut self, member: &Member, secret: &[u8], sites: &Sites) -> Result<(), OpenError> {
         put(Member::KEY, member, &mut self.session);
         self.session.put(Space::META, *b"secret", secret);

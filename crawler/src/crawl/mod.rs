@@ -1,7 +1,7 @@
-//! A crawl and its directory: what is opened and read. `start` puts a crawl together before the engine runs.
+//! A crawl and its directory: how it is opened and read. `start` makes the parts of a crawl before the engine runs.
 //!
-//! `DIR/state/` is the store and the only truth; `DIR/*.jsonl` and `DIR/warc/` are outputs, which a start cuts back to the
-//! lengths that the state vouches for.
+//! `DIR/state/` is the store and the only truth. `DIR/*.jsonl` and `DIR/warc/` are outputs. A start cuts them back to
+//! the lengths that are in the state.
 
 mod cut;
 mod gift;
@@ -32,16 +32,16 @@ pub use cut::CutError;
 pub use gift::{Gift, Rest};
 pub use member::Member;
 
-/// Format of the state. A state of another format is refused, with what to do.
+/// The format of the state. A state of another format is refused, with a message that says what to do.
 const FORMAT: &str = "crawl-5";
 
-/// Why a crawl cannot be opened.
+/// The reasons why a crawl cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The directory holds something else.
     #[error("{} is not empty and no crawl directory: name an empty one with --dir", .0.display())]
     Foreign(PathBuf),
-    /// There is nothing to report on.
+    /// The directory holds no crawl.
     #[error("{} holds no crawl: name the directory that `crawler crawl --dir` wrote (without --dir it is ./crawl)", .0.display())]
     Missing(PathBuf),
     /// The state cannot be used.
@@ -49,7 +49,7 @@ pub enum OpenError {
     Store {
         /// The crawl directory.
         dir: PathBuf,
-        /// What is wrong.
+        /// The error of the state.
         error: store::Error,
     },
     /// A set of hosts is on its way out of the directory, or into it.
@@ -60,27 +60,27 @@ pub enum OpenError {
     Output {
         /// The crawl directory.
         dir: PathBuf,
-        /// What is wrong.
+        /// The error of the output.
         error: io::Error,
     },
-    /// Nothing to start from.
+    /// There are no seeds.
     #[error("no seeds: give at least one URL to start from, as in: crawler crawl https://some.site/")]
     NoSeeds,
-    /// What a focused crawl is about.
+    /// The topic of a focused crawl cannot be used.
     #[error(transparent)]
     Topic(#[from] TopicError),
-    /// Cookies, logins, keys.
+    /// The cookies, logins or keys cannot be used.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// A file of `--known`.
+    /// A file of `--known` cannot be used.
     #[error(transparent)]
     Known(#[from] dedup_stage::corpus::Unknown),
-    /// A pattern of `--include` or `--exclude`.
+    /// A pattern of `--include` or `--exclude` is wrong.
     #[error("{0}")]
     Pattern(String),
 }
 
-/// What to do about a state that cannot be used.
+/// The advice to the user about a state that cannot be used.
 fn advice(error: &store::Error) -> &'static str {
     match error {
         store::Error::Damaged(_) | store::Error::Engine(_) => {
@@ -98,11 +98,12 @@ fn advice(error: &store::Error) -> &'static str {
     }
 }
 
-/// A command that reads a crawl (`why`, say) has its state open for a moment. Others wait for it this long.
+/// The longest wait for a state that another process has open. A command that reads a crawl (`why`, say) has its state
+/// open for a moment.
 const MOMENT: Duration = Duration::from_secs(5);
 
-/// Opens the state in a directory. If another process has it open, and is no crawl that answers questions, this waits until it
-/// has done.
+/// Opens the state in a directory. If another process has it open, this waits until that process closes it. It does not
+/// wait for a crawl that answers questions.
 fn open_free(state: &Path) -> store::Result<Disk> {
     let begin = Instant::now();
     loop {
@@ -120,14 +121,14 @@ fn open_free(state: &Path) -> store::Result<Disk> {
 pub struct CrawlDir {
     path: PathBuf,
     session: Session,
-    /// Where the state is open in this process: what makes snapshots of it.
+    /// The source of snapshots of the state; `None` if the state is not open in this process.
     reader: Option<Reader>,
-    /// Whether the state is that of a crawl that another process runs.
+    /// Whether the state belongs to a crawl that another process runs, or another part of this one.
     is_running: bool,
 }
 
 impl CrawlDir {
-    /// Opens a crawl directory, or makes one of a directory that is empty or not there.
+    /// Opens a crawl directory. If the directory is empty or missing, makes one of it.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Self::of_disk(path, Self::open_disk(path)?)
     }
@@ -137,7 +138,7 @@ impl CrawlDir {
         Ok(Self { reader: Some(reader), ..Self::with_session(path, Session::new(Box::new(disk)))? })
     }
 
-    /// The disk of such a directory.
+    /// Opens the disk of a crawl directory, or makes one.
     pub fn open_disk(path: &Path) -> Result<Disk, OpenError> {
         let state = path.join("state");
         let output = |error| OpenError::Output { dir: path.to_owned(), error };
@@ -148,18 +149,18 @@ impl CrawlDir {
             output(io::Error::new(error.kind(), format!("{} cannot be {what}: {error}", state.display())))
         };
         std::fs::create_dir_all(&state).map_err(|error| failed("made", error))?;
-        // It holds cookies.
+        // The state holds cookies.
         std::fs::set_permissions(&state, Permissions::from_mode(0o700))
             .map_err(|error| failed("closed to other users", error))?;
         Self::open_state(path)
     }
 
-    /// Opens the state that is there, and changes nothing about its folder.
+    /// Opens a state that exists, and changes nothing about its folder.
     fn open_state(path: &Path) -> Result<Disk, OpenError> {
         open_free(&path.join("state")).map_err(|error| OpenError::Store { dir: path.to_owned(), error })
     }
 
-    /// Whether there is a crawl directory.
+    /// Whether there is a crawl directory at this path.
     pub fn is_at(path: &Path) -> bool {
         path.join("state").exists()
     }
@@ -172,8 +173,8 @@ impl CrawlDir {
         Self::of_disk(path, Self::open_state(path)?)
     }
 
-    /// Opens a directory that must hold a crawl, to read it. Where another process crawls in it, that process is asked: what is
-    /// read is then the state as of its last commit, and nothing can be written.
+    /// Opens a directory that must hold a crawl, to read it. If another process crawls in it, the state is read through
+    /// that process: it is the state as of the last commit, and nothing can be written.
     pub fn reading(path: &Path) -> Result<Self, OpenError> {
         match Self::existing(path) {
             Err(OpenError::Store { error: store::Error::Locked, dir }) => {
@@ -185,22 +186,22 @@ impl CrawlDir {
         }
     }
 
-    /// A directory in which this process crawls, to read it: `session` is its state as of a commit.
+    /// Opens a directory in which this process crawls, to read it. `session` is its state as of a commit.
     pub fn running(path: &Path, session: Session) -> Result<Self, OpenError> {
         Ok(Self { is_running: true, ..Self::with_session(path, session)? })
     }
 
-    /// Whether a crawl goes on in the directory, while its state is read.
+    /// Whether a crawl is running in the directory while its state is read.
     pub fn is_running(&self) -> bool {
         self.is_running
     }
 
-    /// Answers [`CrawlDir::reading`] of other processes until what it returns is dropped.
+    /// Answers [`CrawlDir::reading`] of other processes, until the returned value is dropped.
     pub fn serve(&self) -> io::Result<Option<Serving>> {
         self.reader.clone().map(|reader| Serving::start(&self.path.join("state"), reader)).transpose()
     }
 
-    /// Opens a crawl directory whose state lives elsewhere (in memory, or behind a fault-injecting store).
+    /// Opens a crawl directory whose state is elsewhere (in memory, or behind a store that injects faults).
     pub fn with_session(path: &Path, mut session: Session) -> Result<Self, OpenError> {
         let store_error = |error| OpenError::Store { dir: path.to_owned(), error };
         match session.get(Space::META, b"format").map_err(store_error)? {
@@ -221,7 +222,7 @@ impl CrawlDir {
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// The same; the defaults where no run began.
+    /// The settings of the crawl's last run; the defaults if no run has begun.
     pub fn last_settings(&self) -> Result<Settings, OpenError> {
         let damaged = |error: String| {
             self.store_error(store::Error::Damaged(format!("the settings of the last run cannot be read: {error}")))
@@ -233,25 +234,25 @@ impl CrawlDir {
         layers.finish().map_err(|error| damaged(error.to_string()))
     }
 
-    /// What URLs are identified with: the rules of the last run, and the secret of the crawl.
+    /// The code that computes the keys of URLs, with the rules of the last run and the secret of the crawl.
     pub fn keys(&mut self) -> Result<Keys, OpenError> {
         let canonicalizer = Canonicalizer::new(&self.last_settings()?.urls);
         Ok(Keys { canonicalizer, hasher: KeyHasher::new(self.secret()?) })
     }
 
-    /// Counters of the crawl so far, and why its last run ended.
+    /// The counters of the crawl so far, and the reason why its last run ended.
     pub fn stats(&self) -> Result<(Stats, Option<StopReason>), OpenError> {
         let stats = self.meta(b"stats")?.unwrap_or_default();
         let reason: Option<String> = self.meta(b"stop-reason")?;
         Ok((stats, reason.as_deref().and_then(StopReason::from_name)))
     }
 
-    /// Where it started.
+    /// The seeds of the crawl.
     pub fn seeds(&self) -> Result<Vec<Url>, OpenError> {
         Ok(self.meta(b"seeds")?.unwrap_or_default())
     }
 
-    /// Lengths of the outputs that the state vouches for.
+    /// The lengths of the outputs that the state vouches for.
     pub fn lengths(&self) -> Result<Lengths, OpenError> {
         Ok(self.meta(b"outputs")?.unwrap_or_default())
     }
@@ -262,25 +263,25 @@ impl CrawlDir {
         start::secret(&mut self.session).map_err(|error| OpenError::Store { dir, error })
     }
 
-    /// Links to hosts that another directory has, at most so many. They wait here until [`CrawlDir::taken`] says that they are
-    /// durable there ([`Parts::arrive`](crate::engine::Parts::arrive)).
+    /// Links to hosts that another directory has, at most `most` of them. They wait here until [`CrawlDir::taken`] says
+    /// that they are durable in that directory ([`Parts::arrive`](crate::engine::Parts::arrive)).
     pub fn outbound(&self, most: usize) -> store::Result<Vec<Outbound>> {
         outbound::waiting(most, &self.session)
     }
 
-    /// These links are durable where they belong.
+    /// Removes links that are durable in the directory to which they belong.
     pub fn taken(&mut self, links: &[Outbound]) -> Result<(), OpenError> {
         let keys = self.keys()?;
         let taken = outbound::taken(links, &|url| keys.id(url), &mut self.session).and_then(|()| self.session.commit());
         taken.map_err(|error| self.store_error(error))
     }
 
-    /// The state, for those who only read.
+    /// The state, for code that reads it.
     pub fn session(&mut self) -> &mut Session {
         &mut self.session
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }

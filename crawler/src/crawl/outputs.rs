@@ -1,4 +1,4 @@
-//! The outputs of a crawl, for those who read them: whether they are whole, and which files are the crawl's own.
+//! Checks of the outputs of a crawl, for their readers: whether they are complete, and which files belong to the crawl.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::series::{PARTS, Series};
 use crate::sink::{PagesJsonl, SkippedJsonl, TextJsonl};
 
 impl CrawlDir {
-    /// The length of an output that the state vouches for. Closed parts that were removed do no harm.
+    /// The length of an output that the state vouches for. It does no harm if closed parts were removed.
     ///
     /// # Errors
     ///
-    /// The output is missing or shorter: something else than a crash has happened to it.
+    /// If the output is missing, or shorter than the state says. A crash does not cause this.
     pub fn vouched(&self, name: &str) -> Result<u64, OpenError> {
         let vouched = self.lengths()?.get(name).copied().unwrap_or(0);
         let output = |error| OpenError::Output { dir: self.path.clone(), error };
@@ -29,14 +29,14 @@ impl CrawlDir {
         if series.end() < vouched { Err(shorter(name, series.end(), vouched)) } else { Ok(vouched) }
     }
 
-    /// Whether a path is that of a file that the crawl writes itself, and which nothing else may replace.
+    /// Whether a path names a file that the crawl writes itself. Nothing else may replace such a file.
     pub fn owns(&self, path: &Path) -> bool {
         let Ok(dir) = self.path.canonicalize() else { return false };
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // A link is what it leads to.
+        // A symbolic link counts as the file to which it leads.
         let whole =
             path.canonicalize().or_else(|_| Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default())));
         let Ok(inside) =
@@ -88,7 +88,7 @@ mod tests {
         assert!(error("pages.jsonl").contains("pages.jsonl has 5 bytes"));
         std::fs::write(dir.path().join("pages.jsonl"), "{}\n{}\n{}\n").unwrap();
         assert_eq!((crawl.vouched("pages.jsonl").unwrap(), crawl.vouched("text.jsonl").unwrap()), (8, 0));
-        // A closed part that was removed is told of elsewhere; one that was cut is damaged.
+        // Another function reports a closed part that was removed. A closed part that was cut is damaged.
         std::fs::write(dir.path().join("parts.json"), r#"{"pages.jsonl":[3]}"#).unwrap();
         assert_eq!(crawl.vouched("pages.jsonl").unwrap(), 8);
         std::fs::write(dir.path().join("pages-000001.jsonl"), "{").unwrap();

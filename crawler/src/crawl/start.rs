@@ -1,4 +1,4 @@
-//! Putting a crawl together: seeds, scope, judge, frontier and outputs, as the last commit left them.
+//! Makes the parts of a crawl: seeds, scope, judge, frontier and outputs, as the last commit left them.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -28,7 +28,8 @@ use crate::priority;
 use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, TextJsonl, Warc};
 
 impl CrawlDir {
-    /// Puts the crawl together: earlier seeds and new ones, queues and counters as the last commit left them.
+    /// Makes the parts of the crawl. The seeds are the earlier ones and the new ones. Queues and counters are as the
+    /// last commit left them.
     pub fn start(
         self,
         settings: &Settings,
@@ -84,7 +85,7 @@ impl CrawlDir {
             let mut flow = Flow::open(&settings.dedup, context.keys.clone(), &mut session)?;
             flow.judge_mut().know(Arc::new(corpora));
             let frontier = frontier(settings, sites, &all_seeds, &context, changed, clock.now(), &mut session)?;
-            // Seeds are met by that: a crawl that is killed here must count them.
+            // The seeds have been met now. If the crawl is killed here, its counters must include them.
             stats.take_counts(&frontier.counts());
             stats.put(&mut session)?;
             session.commit()?;
@@ -115,7 +116,8 @@ impl CrawlDir {
     }
 }
 
-/// The frontier of the crawl, with its seeds. `changed`: whether scope or settings are others than those of the last run.
+/// The frontier of the crawl, with its seeds. `changed`: whether the scope or the settings differ from those of the
+/// last run.
 fn frontier(
     settings: &Settings,
     sites: Sites,
@@ -141,15 +143,16 @@ fn frontier(
         frontier.add(&found, session)?;
     }
     if settings.dedup.on_duplicate != OnDuplicate::Drop {
-        // An earlier run in `drop` mode may have held links. While rules are used, what they stopped comes after everything else.
+        // An earlier run in `drop` mode may have held links. If rules are used, the URLs that they stopped come after
+        // everything else.
         frontier.release_all(!uses_rules(settings), session);
     }
     Ok(frontier)
 }
 
-/// The settings that a later run starts from: what was asked of this run alone is left out, as are the log and the live page, which
-/// belong to a process (a log that cannot be written must not stop the run without it). So are the limits of a round of
-/// visits, where an earlier run has stored its own.
+/// The settings from which a later run starts. Settings for this run alone are left out, and so are the log and the
+/// live page, which belong to a process (a log that cannot be written must not stop a later run without it). In a round
+/// of visits, the limits of the round are left out, too, if an earlier run has stored limits.
 fn lasting(settings: &Settings, before: Option<&str>) -> Settings {
     let mut lasting = settings.clone();
     lasting.fetch.recrawl = false;
@@ -165,7 +168,7 @@ fn lasting(settings: &Settings, before: Option<&str>) -> Settings {
     lasting
 }
 
-/// Whether rules are learned and applied: not where everything is to be fetched.
+/// Whether rules are learned and applied. They are not if everything is to be fetched.
 fn uses_rules(settings: &Settings) -> bool {
     settings.dedup.rules && settings.dedup.on_duplicate != OnDuplicate::Keep
 }
@@ -175,7 +178,7 @@ fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<
     let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(PagesJsonl::open(dir, lengths, most)?)];
     let skipped = dir.join(SkippedJsonl::NAME);
     if !skipped.exists() {
-        // It is written when the run ends; until then its readers find nothing in it.
+        // The file is written when the run ends. Until then, readers find it empty.
         std::fs::write(skipped, b"")?;
     }
     sinks.push(Box::new(LinksGraph::open(dir, lengths, most)?));
@@ -191,7 +194,7 @@ fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<
     Ok(sinks)
 }
 
-/// The header fields of every request, for the archive.
+/// The header fields that every request has, for the archive.
 fn request_fields(settings: &Settings) -> Vec<(String, Vec<u8>)> {
     let headers = crate::fetch::fields::request_headers(&settings.fetch).unwrap_or_default();
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec())).collect()

@@ -1,4 +1,5 @@
-//! What a process tells beside its crawl, and who may ask for it: the part of a worker of a crawl on many machines.
+//! Health and metrics of something beside the crawl of a process, and the host names under which they may be requested.
+//! A worker of a crawl on many machines reports its lease and its traffic with the brokers in this way.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,37 +7,37 @@ use std::time::Duration;
 
 /// Something beside the crawl that can be well or not, and has metrics.
 pub trait Beside: Send + Sync {
-    /// Why the process is not well; `None` if it is.
+    /// The reason why the process is not well; `None` if it is.
     fn trouble(&self) -> Option<&'static str>;
 
-    /// How long the engine may show no sign of life while it waits for others.
+    /// The time for which the engine may show no sign of life while it waits for others.
     fn patience(&self) -> Duration;
 
-    /// Metrics. Those of one name stand together.
+    /// The metrics. Metrics with the same name follow each other.
     fn metrics(&self) -> Vec<Metric>;
 }
 
 /// A metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metric {
-    /// Without the prefix of the program.
+    /// The name, without the prefix of the program.
     pub name: &'static str,
-    /// For people.
+    /// The description, for people.
     pub help: &'static str,
-    /// Name and value of its label.
+    /// The name and the value of its label.
     pub label: Option<(&'static str, &'static str)>,
-    /// Whether it only grows.
+    /// Whether the value only grows.
     pub is_counter: bool,
-    /// How much.
+    /// The value.
     pub value: f64,
 }
 
-/// What is told beside the crawl, and to whom.
+/// The source of reports beside the crawl, and the host names under which the live page gives them.
 #[derive(Clone, Default)]
 pub struct Reach {
-    /// Names by which `/metrics` and `/healthz` may be asked for, beside addresses and `localhost`.
+    /// The names under which `/metrics` and `/healthz` may be requested, besides addresses and `localhost`.
     pub hosts: Vec<String>,
-    /// What is beside the crawl.
+    /// The source of the health and the metrics beside the crawl.
     pub beside: Option<Arc<dyn Beside>>,
 }
 

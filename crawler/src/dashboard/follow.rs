@@ -1,14 +1,14 @@
-//! Follows `pages.jsonl` as it grows.
+//! Reads `pages.jsonl` while it grows.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::shared::{Shared, lock};
 
-/// Between two looks at a file that did not grow.
+/// The pause after a look at the file that found nothing new.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Follows until the crawl ends.
+/// Reads until the crawl ends.
 pub async fn follow(shared: Arc<Shared>) {
     loop {
         let more = lock(&shared.read).step();
@@ -17,7 +17,7 @@ pub async fn follow(shared: Arc<Shared>) {
             Ok(false) if shared.is_finished() => return,
             Ok(false) => tokio::time::sleep(INTERVAL).await,
             Err(error) => {
-                // The page goes on with what it has.
+                // The page keeps the counts of the lines that it has read.
                 tracing::warn!("the live page cannot read the outputs: {error}");
                 return;
             }

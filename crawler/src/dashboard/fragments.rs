@@ -1,5 +1,5 @@
-//! The parts of the live page, drawn here and put into place by the browser. The same hands draw the report, so nothing from
-//! the web is shown otherwise than there.
+//! The parts of the live page. They are drawn here as HTML, and the browser puts them into place. The report uses the
+//! same functions, so text from the web is escaped in the same way in both.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,12 +17,12 @@ use crate::sink::PagesJsonl;
 
 use super::shared::{Now, Shared, lock};
 
-/// Parts that are drawn at every turn.
+/// The parts that are drawn at every turn.
 pub const LIGHT: [&str; 3] = ["state", "figures", "curve"];
-/// Parts that cost more, and are drawn less often.
+/// The parts that cost more, and are drawn less often.
 pub const HEAVY: [&str; 6] = ["brought", "hosts-now", "clusters-now", "held", "rules-now", "recent"];
 
-/// Draws the parts called `names`.
+/// Draws the parts with the ids `names`.
 pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, String> {
     let now = shared.now();
     let parts = names.iter().map(|name| {
@@ -68,7 +68,7 @@ pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, St
     parts.collect()
 }
 
-/// What the crawl does, as a word for the eye and the script, and a sentence.
+/// The state of the crawl: a word for people and for the script, and a sentence.
 fn state(out: &mut String, shared: &Shared, now: Option<&Now>) {
     let end = |now: &Now| now.stopped.map(|reason| outcome::ending(&now.stats, reason.name(), now.lost));
     let end = now.and_then(end);
@@ -144,7 +144,7 @@ fn figures(out: &mut String, shared: &Shared, now: &Now) {
     figure("", "Bytes", units::bytes(stats.bytes), received);
 }
 
-/// Shares of verdicts among the pages between two points of the curve.
+/// The shares of the verdicts among the pages between two points of the curve.
 fn brought(out: &mut String, shared: &Shared) {
     let points: Vec<_> = lock(&shared.read).tally.curve.points().collect();
     let window = points.len().div_ceil(40).max(1);
@@ -220,7 +220,8 @@ fn clusters(out: &mut String, shared: &Shared) -> io::Result<()> {
     view::clusters(out, None, &lock(&shared.read).tally.clusters, &pages, 10)
 }
 
-/// How many URLs stand aside now, by reason. `skipped.jsonl` is no source for this: it is written when a run ends.
+/// The number of URLs that are not to be fetched now, by reason. `skipped.jsonl` cannot give this: it is written when a
+/// run ends.
 fn held(out: &mut String, now: &Now) {
     let counted = frontier::SkipReason::ALL.into_iter().map(|reason| (reason, now.counts.states.skipped_for(reason)));
     let mut rows = String::new();
@@ -232,7 +233,7 @@ fn held(out: &mut String, now: &Now) {
     Table { id: None, caption: "URLs that are not to be fetched, as it stands", heads, rows }.put(out);
 }
 
-/// What was learned, with the evidence.
+/// The learned rules, with their evidence.
 fn rules(out: &mut String, shared: &Shared) {
     view::rules(out, None, &shared.learned(), 100);
 }

@@ -1,5 +1,6 @@
-//! Who may ask, and for what. The page is for the people at this machine: a web page elsewhere, whose name an attacker lets
-//! point here (DNS rebinding), or which sends forms here (CSRF), gets nothing.
+//! Decides which requests to the live page are answered. The page is for the people at this machine. A web page
+//! elsewhere gets nothing, even if an attacker lets its name point to this machine (DNS rebinding), or if it sends
+//! forms here (CSRF).
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use sha2::{Digest, Sha256};
 
 use super::shared::Shared;
 
-/// Lets through what names us as `Host`, and as `Origin` if it names one, and puts the headers on that confine the answer.
+/// Lets a request through if its `Host` names this server, and its `Origin` too, if there is one. Adds the headers that
+/// confine the answer.
 pub async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let is_told_to_others = matches!(request.uri().path(), "/metrics" | "/healthz");
     let may_ask = is_ours(request.headers(), shared.address)
@@ -56,7 +58,7 @@ fn is_ours(headers: &HeaderMap, address: SocketAddr) -> bool {
     names_us(host, address) && origin_is_ours && site_is_ours
 }
 
-/// Whether a request names us by one of these names, and comes from no web page.
+/// Whether a request has one of these names as its `Host`, and comes from no web page.
 fn is_named(headers: &HeaderMap, names: &[String]) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -65,7 +67,8 @@ fn is_named(headers: &HeaderMap, names: &[String]) -> bool {
     authority.is_some_and(|authority| is_one(authority.host())) && !headers.contains_key(header::ORIGIN)
 }
 
-/// Whether a `Host` is an address, or `localhost`, with our port: any other name may be somebody else's.
+/// Whether a `Host` is an address or `localhost`, with the port of this server. Any other name may belong to somebody
+/// else.
 fn names_us(host: &str, address: SocketAddr) -> bool {
     let Ok(authority) = host.parse::<axum::http::uri::Authority>() else { return false };
     if authority.port_u16().unwrap_or(80) != address.port() || host.contains('@') {
@@ -82,7 +85,8 @@ fn names_us(host: &str, address: SocketAddr) -> bool {
     }
 }
 
-/// Whether the request carries the token. Compared by digest, so that the time taken says nothing about the token.
+/// Whether the request has the token. The digests are compared, so the time that this takes says nothing about the
+/// token.
 pub fn knows_token(headers: &HeaderMap, token: &str) -> bool {
     let given = headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
     given.is_some_and(|given| Sha256::digest(given) == Sha256::digest(token.as_bytes()))

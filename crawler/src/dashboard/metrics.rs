@@ -1,5 +1,5 @@
-//! Counters for Prometheus and its kin, named by its conventions: OpenMetrics where the asker wants it, else the older text
-//! format, which differs in how counters are announced.
+//! Metrics for Prometheus and similar programs, named by its conventions. They are in the format OpenMetrics if the
+//! request asks for it, and otherwise in the older text format. The two differ in how counters are announced.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; cha
 /// Media type of the older format.
 pub const CLASSIC: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// One tick as metrics.
+/// The counters of one tick, the learned notes, and the metrics beside the crawl.
 #[derive(Debug)]
 struct Metrics(Now, Learned, Vec<Metric>);
 
@@ -102,7 +102,7 @@ impl Collector for Metrics {
     }
 }
 
-/// What is beside the crawl.
+/// Writes the metrics beside the crawl.
 fn beside(out: &mut DescriptorEncoder<'_>, metrics: &[Metric]) -> fmt::Result {
     let put = |metric: &Metric, encoder: MetricEncoder<'_>| match metric.is_counter {
         true => ConstCounter::new(metric.value).encode(encoder),
@@ -123,10 +123,10 @@ fn beside(out: &mut DescriptorEncoder<'_>, metrics: &[Metric]) -> fmt::Result {
     Ok(())
 }
 
-/// Hosts named in the metrics.
+/// The largest number of hosts that the metrics name.
 const MOST_NAMED: usize = 1_000;
 
-/// The hosts that stand out.
+/// Writes the hosts that stand out.
 fn notes(out: &mut DescriptorEncoder<'_>, learned: &Learned) -> fmt::Result {
     gauge(out, "hosts_slow", "Hosts that held slots for nothing", learned.slow_hosts().count() as f64)?;
     gauge(out, "hosts_held_down", "Hosts under the automatic ceiling", learned.held_down().count() as f64)?;
@@ -144,7 +144,7 @@ fn notes(out: &mut DescriptorEncoder<'_>, learned: &Learned) -> fmt::Result {
     Ok(())
 }
 
-/// The last round of visits.
+/// Writes the last round of visits.
 fn visits(out: &mut DescriptorEncoder<'_>, round: &Round) -> fmt::Result {
     let Round { number, visits, changed, missing, trusted, checked, diverged, freshness_before, saved, .. } = *round;
     counter(out, "rounds", "Rounds of visits to pages that were fetched before", u64::from(number))?;
@@ -164,7 +164,7 @@ fn visits(out: &mut DescriptorEncoder<'_>, round: &Round) -> fmt::Result {
     gauge(out, "visits_saved", help, saved as f64)
 }
 
-/// How fresh the pages of a continuous crawl are.
+/// Writes the freshness of the pages of a continuous crawl.
 fn freshness(out: &mut DescriptorEncoder<'_>, found: &Freshness) -> fmt::Result {
     gauge(out, "freshness", "Estimated share of pages that are on the web as they were seen last", found.fresh)?;
     let help = "Pages by the time since they were seen, in classes; a copy is as old as what it follows";
@@ -212,7 +212,7 @@ pub fn open_metrics(now: Now, learned: Learned, beside: Option<&dyn Beside>) -> 
     Ok(text)
 }
 
-/// The same in the older text format: there a counter is announced with its suffix.
+/// Converts metrics to the older text format. In this format, a counter is announced with its suffix.
 pub fn classic(open_metrics: &str) -> String {
     let mut out = String::with_capacity(open_metrics.len() + 256);
     let mut help = None;

@@ -1,8 +1,9 @@
-//! The live page of a crawl: one self-contained page over HTTP, brought up to date by server-sent events, with metrics beside
-//! it.
+//! The live page of a crawl: one self-contained page over HTTP, with metrics beside it. Server-sent events keep it up
+//! to date.
 //!
-//! The engine only copies its counters, four times a second, what it has learned, and its hosts where somebody looks. Everything else is
-//! read from `pages.jsonl` as it grows, counted and drawn on a thread of its own, and drawn only while somebody looks.
+//! Four times a second, the engine copies its counters. Less often, it copies what it has learned, and, if somebody
+//! looks, its hosts. All other data is read from `pages.jsonl` as it grows. A thread of the live page counts it, and
+//! draws the page while somebody looks.
 
 mod beside;
 mod drawn;
@@ -37,7 +38,7 @@ use crate::engine::{Control, Observer, Snapshot};
 use crate::rate::Recent;
 use shared::{Now, Shared};
 
-/// A running live page; ends when it is dropped.
+/// A running live page. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Dashboard {
     shared: Arc<Shared>,
@@ -45,24 +46,25 @@ pub struct Dashboard {
     end: CancellationToken,
     thread: Option<JoinHandle<()>>,
     recent: Recent,
-    /// When the frontier may be looked at again.
+    /// The time from which the frontier may be read again.
     look_due: Millis,
 }
 
-/// Between two looks at hosts and rules, at least …
+/// The shortest time between two looks at hosts and rules …
 const LOOK_INTERVAL: Millis = 2_000;
-/// … and so many times as long as a look takes, so that it costs the engine one per cent at most.
+/// … and how many times as long as a look the time between looks is at least. So looks cost the engine 1 % of its time
+/// at most.
 const LOOK_SHARE: u128 = 100;
-/// How long open pages have to hear that the crawl has ended.
+/// The time that open pages have to receive the message that the crawl has ended.
 const FAREWELL: Duration = Duration::from_millis(500);
 
 impl Dashboard {
-    /// Serves the crawl in `dir` at `address`. Wishes of those who know the token go to `control`.
+    /// Serves the crawl in `dir` at `address`. Orders of clients that know the token are sent to `control`.
     pub fn start(address: SocketAddr, dir: &Path, control: Sender<Control>) -> io::Result<Self> {
         Self::start_with(address, dir, control, Reach::default())
     }
 
-    /// The same, with what is told beside the crawl.
+    /// Like [`start`](Self::start), but the live page also gives the reports of `reach` beside the crawl.
     pub fn start_with(address: SocketAddr, dir: &Path, control: Sender<Control>, reach: Reach) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
@@ -86,7 +88,7 @@ impl Dashboard {
                         tokio::time::sleep(FAREWELL).await;
                     };
                     tokio::select! {
-                        // A listener that fails later takes the live page with it, never the crawl.
+                        // If the listener fails later, the live page ends, and the crawl goes on.
                         () = serve => {}
                         () = farewell => {}
                     }
@@ -96,12 +98,12 @@ impl Dashboard {
         Ok(Self { shared, address, end, thread: Some(thread), recent: Recent::default(), look_due: 0 })
     }
 
-    /// Where the page is; the token stands in the fragment, which browsers do not send.
+    /// The URL of the page. The token is in the fragment, which browsers do not send.
     pub fn url(&self) -> String {
         format!("http://{}/#{}", self.address, self.shared.token)
     }
 
-    /// Where it listens.
+    /// The address on which the page is served.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -124,7 +126,7 @@ impl Observer for Dashboard {
         let due = snapshot.now >= self.look_due || snapshot.stopped.is_some();
         if due {
             let start = Instant::now();
-            // The metrics tell it, too.
+            // The metrics need this even if nobody looks.
             self.shared.learn(snapshot.frontier);
             if self.shared.viewers() > 0 {
                 self.shared.look(snapshot.frontier);
@@ -140,7 +142,7 @@ impl Drop for Dashboard {
         self.shared.finish();
         self.end.cancel();
         if let Some(thread) = self.thread.take() {
-            // A panic there has been printed; the crawl is done either way.
+            // A panic of the thread has been printed. The crawl is over in any case.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! One page by itself: what is known of it, its twin, and the words in which they differ.
+//! The document about one page: its line, its twin, and the words in which they differ.
 
 use std::collections::HashSet;
 use std::io;
@@ -13,7 +13,7 @@ use crate::sink::PagesJsonl;
 
 use super::shared::{Shared, lock};
 
-/// The body of the document for the page whose line begins at `at`; none where no line does.
+/// The body of the document for the page whose line begins at `at`; `None` if no line begins there.
 pub fn document(shared: &Shared, at: u64) -> io::Result<Option<String>> {
     let lines = Lines::open(&shared.dir, PagesJsonl::NAME, None)?;
     if !lines.is_start(at)? {

@@ -1,4 +1,4 @@
-//! What can be asked for.
+//! The routes of the live page.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,13 +21,13 @@ use crate::report::html::put;
 use crate::report::shell::Shell;
 use crate::report::view;
 
-/// Without a tick for so long, something is wrong: there are four a second.
+/// The time without a tick after which the engine counts as stalled. Normally there are four ticks a second.
 const STALLED: Duration = Duration::from_secs(10);
 
 const SCRIPT: &str = include_str!("../../assets/live.js");
 const BODY: &str = include_str!("../../assets/live.html");
 
-/// All routes, guarded.
+/// All routes, behind the guard.
 pub fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/", get(live))
@@ -40,7 +40,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-/// The live page, as things stand; its script keeps it so.
+/// The live page as it is now. Its script keeps it up to date.
 async fn live(State(shared): State<Arc<Shared>>) -> Response {
     let mut body = BODY.replace("<!--about-rules-->", view::ABOUT_RULES);
     let parts = LIGHT.iter().chain(&HEAVY).copied().collect::<Vec<_>>();

@@ -1,4 +1,5 @@
-//! The connections of the live page, under caps: whoever opens connections and says nothing keeps nobody else out.
+//! The connections of the live page, within bounds. So clients that open connections and send nothing keep no one else
+//! out.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -17,19 +18,19 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Connections that have not asked for anything yet. One more closes the oldest of them.
+/// The most connections that have sent no request yet. If there is one more, the oldest of them is closed.
 const SILENT: usize = 64;
-/// Connections in all. One more has to wait.
+/// The most connections in all. One more has to wait.
 const MOST: usize = 512;
-/// How long the head of a request may take.
+/// The longest time for the head of a request.
 const HEAD: Duration = Duration::from_secs(5);
 
-/// Connections that have not asked for anything yet, the oldest first.
+/// The connections that have sent no request yet, the oldest first.
 #[derive(Clone, Default)]
 struct Silent(Arc<Mutex<VecDeque<(u64, CancellationToken)>>>);
 
 impl Silent {
-    /// One more connection; closes the oldest where there are too many.
+    /// Adds a connection. If there are too many, closes the oldest.
     fn add(&self, number: u64) -> CancellationToken {
         let mut silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if silent.len() >= SILENT
@@ -42,7 +43,7 @@ impl Silent {
         end
     }
 
-    /// A connection has asked for something, or is closed.
+    /// Removes a connection that has sent a request, or that is closed.
     fn remove(&self, number: u64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| *other != number);
     }
@@ -59,7 +60,7 @@ pub async fn serve(listener: TcpListener, router: Router, end: CancellationToken
             () = end.cancelled() => break,
         };
         let Ok((stream, _)) = accepted else {
-            // Most often no files are left: connections must end first.
+            // The usual reason is that no file descriptors are left. Connections must end first.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -81,7 +82,7 @@ pub async fn serve(listener: TcpListener, router: Router, end: CancellationToken
                 .serve_connection(TokioIo::new(stream), service);
             let mut connection = std::pin::pin!(connection);
             tokio::select! {
-                // How a connection ends is its client's business.
+                // It does not matter how a connection ends.
                 _ = &mut connection => {}
                 () = close.cancelled() => {}
                 () = end.cancelled() => {

@@ -1,5 +1,5 @@
-//! What the engine's thread and the dashboard's share: the last counters, the last look at the hosts, what was counted so
-//! far, and how many look on. Locks are held for copies only.
+//! The data that the engine's thread and the thread of the live page share: the last counters, the hosts at the last
+//! look, the counts so far, and the number of viewers. Locks are held only while data is copied.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,60 +22,60 @@ use crate::engine::{Control, Stats, StopReason};
 use crate::estimate::Lost;
 use crate::report::learned::Learned;
 
-/// The last tick.
+/// The counters at the last tick.
 #[derive(Clone, Debug)]
 pub struct Now {
-    /// Totals.
+    /// The counters of the crawl.
     pub stats: Stats,
-    /// Totals of the frontier.
+    /// The counters of the frontier.
     pub counts: Counts,
-    /// Jobs open.
+    /// The number of open jobs.
     pub in_flight: usize,
-    /// Pages a second, of the last seconds.
+    /// The pages a second, over the last seconds.
     pub rate: f64,
-    /// Unique pages held back, so far as they can be estimated.
+    /// The estimated number of unique pages held back, if there is an estimate.
     pub lost: Option<Lost>,
-    /// How many rules, and what they stopped.
+    /// The number of rules, and of URLs that they stopped.
     pub rules: Totals,
     /// Whether trouble on this machine keeps the crawl from fetching.
     pub trouble: bool,
-    /// The engine's time.
+    /// The time of the engine.
     pub time: Millis,
-    /// Why the run has ended, if it has.
+    /// The reason why the run has ended, if it has.
     pub stopped: Option<StopReason>,
-    /// When the tick came.
+    /// The time at which the tick came, for the health of the engine.
     pub at: Instant,
 }
 
 /// A host as the frontier sees it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostRow {
-    /// URLs queued.
+    /// The number of URLs queued.
     pub queued: u64,
     /// Its name.
     pub name: String,
-    /// Delay between requests.
+    /// The delay between two requests.
     pub delay: Millis,
-    /// What it does, as a word, and until when.
+    /// The state of the host in words, and the time until which it lasts.
     pub state: (&'static str, Option<Millis>),
 }
 
-/// See the module.
+/// The shared data; see the description of the module.
 #[derive(Debug)]
 pub struct Shared {
-    /// Crawl directory.
+    /// The crawl directory.
     pub dir: PathBuf,
-    /// Where the page is served.
+    /// The address on which the page is served.
     pub address: SocketAddr,
-    /// Who knows it may pause, resume and stop.
+    /// The token. Clients that know it may pause, resume and stop the crawl.
     pub token: String,
-    /// To the engine.
+    /// The channel of orders to the engine.
     pub control: Sender<Control>,
-    /// What is told beside the crawl, and to whom.
+    /// The source of reports beside the crawl, and the host names under which the page gives them.
     pub reach: Reach,
-    /// What was read from the outputs.
+    /// The data that was read from the outputs.
     pub read: Mutex<Read>,
-    /// The page, drawn anew while somebody looks.
+    /// The parts of the page. They are drawn again while somebody looks.
     pub drawn: watch::Sender<Drawn>,
     /// Wakes the drawing when the first viewer comes, and at the end.
     pub wake: Notify,
@@ -88,10 +88,10 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Hosts shown.
+    /// The number of hosts that are shown.
     const HOSTS: usize = 100;
 
-    /// Nothing has been seen yet.
+    /// Makes the data of a crawl that has not begun.
     pub fn new(dir: &Path, address: SocketAddr, control: Sender<Control>, reach: Reach) -> io::Result<Self> {
         let mut token = [0u8; 16];
         getrandom::fill(&mut token).map_err(|error| io::Error::other(error.to_string()))?;
@@ -113,22 +113,22 @@ impl Shared {
         })
     }
 
-    /// Takes a tick.
+    /// Stores the counters of a tick.
     pub fn update(&self, now: Now) {
         *lock(&self.now) = Some(now);
     }
 
-    /// The last tick; none before the first.
+    /// The counters of the last tick; `None` before the first.
     pub fn now(&self) -> Option<Now> {
         lock(&self.now).clone()
     }
 
-    /// Looks at what the frontier has learned.
+    /// Copies what the frontier has learned.
     pub fn learn(&self, frontier: &Frontier) {
         *lock(&self.learned) = Learned::of(frontier);
     }
 
-    /// Looks at what the hosts do: keeps those with the longest queues.
+    /// Copies the states of the hosts with the longest queues.
     pub fn look(&self, frontier: &Frontier) {
         let mut longest = BinaryHeap::<Reverse<HostRow>>::new();
         frontier.hosts(&mut |host| {
@@ -160,24 +160,24 @@ impl Shared {
         lock(&self.hosts).clone()
     }
 
-    /// What was learned, at the last look.
+    /// The rules and hosts that the frontier had learned at the last copy.
     pub fn learned(&self) -> Learned {
         lock(&self.learned).clone()
     }
 
-    /// How many look on.
+    /// The number of viewers.
     pub fn viewers(&self) -> usize {
         self.viewers.load(Ordering::Relaxed)
     }
 
-    /// Somebody looks on, until the guard is dropped.
+    /// Adds a viewer, until the returned guard is dropped.
     pub fn view(self: &std::sync::Arc<Self>) -> Viewer {
         self.viewers.fetch_add(1, Ordering::Relaxed);
         self.wake.notify_waiters();
         Viewer(std::sync::Arc::clone(self))
     }
 
-    /// Passes a wish on. False if the engine is gone.
+    /// Passes an order on to the engine. Returns false if the engine is gone.
     pub fn wish(&self, control: Control) -> bool {
         match control {
             Control::Pause => self.paused.store(true, Ordering::Relaxed),
@@ -189,12 +189,12 @@ impl Shared {
         sent
     }
 
-    /// Whether somebody here has paused the crawl.
+    /// Whether the crawl was paused from the live page.
     pub fn is_paused(&self) -> bool {
         self.paused.load(Ordering::Relaxed)
     }
 
-    /// The crawl has ended.
+    /// Records that the crawl has ended.
     pub fn finish(&self) {
         self.finished.store(true, Ordering::Relaxed);
         self.wake.notify_waiters();
@@ -206,7 +206,7 @@ impl Shared {
     }
 }
 
-/// Counts as a viewer while it lives.
+/// A viewer. It counts as one until this is dropped.
 #[derive(Debug)]
 pub struct Viewer(std::sync::Arc<Shared>);
 
@@ -216,7 +216,7 @@ impl Drop for Viewer {
     }
 }
 
-/// A panic while a copy is made leaves the copy before it.
+/// Locks a mutex. If another thread has panicked while it held the lock, the old data is still there.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Draws the page's parts while somebody looks, and sends each viewer those that have changed.
+//! Draws the parts of the page while somebody looks, and sends each viewer the parts that have changed.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -14,14 +14,14 @@ use super::drawn::Drawn;
 use super::fragments::{self, HEAVY, LIGHT};
 use super::shared::{Shared, Viewer};
 
-/// Between two drawings.
+/// The time between two drawings.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// The parts that cost more are drawn at every so many turns at most …
+/// The number of turns after which the parts that cost more are drawn at the earliest …
 const HEAVY_TURNS: u32 = 2;
-/// … and so that they take one part in so many of the time.
+/// … and how many times as long as a drawing of them the time between two drawings is at least.
 const HEAVY_SHARE: u32 = 100;
 
-/// Draws until the crawl ends; sleeps while nobody looks.
+/// Draws until the crawl ends. Sleeps while nobody looks.
 pub async fn draw(shared: Arc<Shared>) {
     let mut all = HashMap::new();
     let mut heavy_due = Instant::now();
@@ -35,25 +35,25 @@ pub async fn draw(shared: Arc<Shared>) {
                 all.extend(fragments::draw(&shared, &HEAVY));
                 heavy_due = start + (INTERVAL * HEAVY_TURNS).max(start.elapsed() * HEAVY_SHARE);
             }
-            // Without viewers nobody is told, which is as it should be.
+            // This fails only if there are no viewers.
             let _ = shared.drawn.send(Drawn { parts: Arc::new(all.clone()), last: finished });
         }
         if finished {
             return;
         }
-        // Cut short by a viewer who comes, by a wish, and by the end.
+        // A new viewer, an order and the end of the crawl cut this wait short.
         let _ = tokio::time::timeout(INTERVAL, woken).await;
     }
 }
 
-/// What one viewer has been sent.
+/// The parts that were sent to one viewer, and those that must be sent.
 struct Sent {
     drawn: watch::Receiver<Drawn>,
-    /// What each part was when it was sent.
+    /// Each part as it was sent last.
     parts: HashMap<&'static str, String>,
-    /// Parts to be sent.
+    /// The parts that must be sent.
     due: Vec<(&'static str, String)>,
-    /// Nothing more is to come after `due`.
+    /// Whether nothing comes after `due`.
     last: bool,
     ended: bool,
     _viewer: Viewer,
@@ -72,7 +72,7 @@ pub fn events(shared: &Arc<Shared>) -> Sse<impl Stream<Item = Result<Event, Infa
     Sse::new(stream::unfold(sent, next)).keep_alive(KeepAlive::default())
 }
 
-/// What was drawn before is news to a new viewer.
+/// Subscribes a viewer. The parts that were drawn before count as changed for it.
 fn subscribe(shared: &Shared) -> watch::Receiver<Drawn> {
     let mut drawn = shared.drawn.subscribe();
     drawn.mark_changed();

@@ -1,4 +1,4 @@
-//! What was read of `pages.jsonl` so far, while it grows.
+//! The data that was read from `pages.jsonl` so far, while it grows.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,26 +9,26 @@ use crate::report::tally::Tally;
 use crate::series::Follower;
 use crate::sink::PagesJsonl;
 
-/// What was read so far.
+/// The data that was read so far.
 #[derive(Debug)]
 pub struct Read {
-    /// What it adds up to.
+    /// The counts over all lines.
     pub tally: Tally,
-    /// Where the lines of the last pages begin.
+    /// The places where the lines of the last pages begin.
     pub recent: VecDeque<u64>,
     pages: Follower,
 }
 
 impl Read {
-    /// Pages shown as the last ones.
+    /// The number of pages that are shown as the last ones.
     const RECENT: usize = 40;
 
-    /// Nothing yet.
+    /// Makes data of a file of which nothing was read yet.
     pub fn new(dir: &Path) -> Self {
         Self { tally: Tally::new(false), recent: VecDeque::new(), pages: Follower::new(dir, PagesJsonl::NAME) }
     }
 
-    /// Reads one piece. False if there was nothing new.
+    /// Reads one piece of the file. Returns false if there was nothing new.
     pub fn step(&mut self) -> io::Result<bool> {
         let Self { tally, recent, pages } = self;
         let more = pages.read(&mut |offset, line| {

@@ -19,7 +19,7 @@ struct Live {
     _dir: tempfile::TempDir,
 }
 
-/// As a worker of many has it.
+/// A source of trouble and metrics, as a worker of a crawl on many machines has it.
 struct Ill;
 
 impl Beside for Ill {
@@ -100,7 +100,7 @@ fn tick(live: &Live, stopped: Option<StopReason>) {
     });
 }
 
-/// One request on a connection of its own; everything that comes back.
+/// Sends one request on a connection of its own. Returns everything that comes back.
 fn ask(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();

@@ -1,5 +1,5 @@
-//! `crawler demo`: the whole thing offline. A synthetic web on loopback is crawled with the gate off and then on, under the
-//! same page budget, and the server's own count tells what each crawl found.
+//! `crawler demo`: a demonstration without a network. A synthetic web on loopback is crawled with the gate off and then
+//! with the gate on, under the same page budget. The counts of the server tell what each crawl has found.
 
 pub mod record;
 pub mod server;
@@ -33,8 +33,8 @@ pub struct Args {
     /// Pages that each crawl may fetch [default: a little more than the ideal gate needs]
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
-    /// Where to leave the report and the two crawls, in `off` and `on` [default: a temporary directory, of which only the
-    /// report is kept]
+    /// Where to leave the report and the two crawls, in `off` and `on` [default: a temporary directory, of which only
+    /// the report is kept]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Do not open the report
@@ -88,7 +88,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page that sets the two crawls beside each other.
+/// The report that shows the two crawls beside each other.
 fn report(runs: &[Run], dir: &Path) -> anyhow::Result<String> {
     let mut reports = Vec::new();
     for run in runs {
@@ -107,11 +107,11 @@ fn report(runs: &[Run], dir: &Path) -> anyhow::Result<String> {
     Ok(compare("One web, crawled with the gate off and on", off, on)?)
 }
 
-/// Shows a page to who started the demo, if the desktop knows how.
+/// Opens a page in the user's browser, if there is a desktop.
 fn open(page: &Path) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let quiet = std::process::Stdio::null;
-    // Where there is no desktop, the path that was printed must do.
+    // If there is no desktop, the printed path is enough.
     let _ = std::process::Command::new(opener).arg(page).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
 }
 
@@ -131,7 +131,7 @@ fn crawl(name: &'static str, gate: OnDuplicate, web: &Arc<Web>, budget: u64, dir
     Ok(Run { name, ended, stats, tally: record.tally() })
 }
 
-/// As fast as loopback allows: nobody's server is at stake.
+/// The settings of a crawl that is as fast as loopback allows: no server of anybody is at stake.
 fn settings(gate: OnDuplicate, budget: u64, connect_to: &str) -> anyhow::Result<Settings> {
     let settings = Layers::new()
         .set("dedup.on-duplicate", format!("{gate:?}").to_lowercase())?
@@ -147,14 +147,14 @@ fn settings(gate: OnDuplicate, budget: u64, connect_to: &str) -> anyhow::Result<
     Ok(settings.finish()?)
 }
 
-/// A new directory for this process alone.
+/// Makes a new directory for this process.
 fn temporary_dir() -> std::io::Result<PathBuf> {
     let dir = std::env::temp_dir().join(format!("crawler-demo-{}", std::process::id()));
     std::fs::create_dir(&dir)?;
     Ok(dir)
 }
 
-/// The difference, on stdout.
+/// Prints the difference to stdout.
 fn table(runs: &[Run], contents: u64) {
     println!("{:32}{:>12}{:>12}", "", "gate off", "gate on");
     let row = |name: &str, value: &dyn Fn(&Run) -> String| {

@@ -1,4 +1,5 @@
-//! What a crawler asked a synthetic web for: the server's side of the story, which no crawler can tell otherwise.
+//! Counts what a crawler has requested from a synthetic web. The server counts, so the crawler cannot influence the
+//! counts.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,37 +20,37 @@ struct Inner {
     contents: BTreeSet<u64>,
 }
 
-/// What was asked for. All counts are of requests.
+/// The counts of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Everything but robots.txt and hosts that do not exist.
+    /// All requests, except those for robots.txt and for hosts that do not exist.
     pub pages: u64,
-    /// robots.txt.
+    /// Requests for robots.txt.
     pub robots: u64,
-    /// Contents seen for the first time.
+    /// Requests for contents that were not shown before.
     pub contents: u64,
-    /// Contents seen before.
+    /// Requests for contents that were shown before.
     pub duplicates: u64,
-    /// Pages of lists.
+    /// Requests for pages of lists.
     pub lists: u64,
-    /// Pages worth nothing: months of a calendar, soft 404s.
+    /// Requests for pages that are worth nothing: months of a calendar, soft 404s.
     pub nothing: u64,
-    /// Redirects.
+    /// Requests answered with a redirect.
     pub redirects: u64,
-    /// Answered with 404.
+    /// Requests answered with 404.
     pub missing: u64,
-    /// Forbidden by robots.txt, and asked for all the same.
+    /// Requests for pages that robots.txt forbids.
     pub forbidden: u64,
-    /// For hosts that are not of this web.
+    /// Requests for hosts that are not part of this web.
     pub strangers: u64,
-    /// Bytes of bodies.
+    /// The bytes of the bodies.
     pub bytes: u64,
-    /// The curve of the crawl: for each content found, how many pages had been asked for by then.
+    /// The curve of the crawl: for each content found, the number of pages that had been requested by then.
     pub found_at: Vec<u64>,
 }
 
 impl Record {
-    /// One request for `target` on `host`, answered with so many bytes.
+    /// Counts a request for `target` on `host`, with the length of its answer.
     pub fn add(&self, web: &Web, host: &str, target: &str, bytes: usize) {
         let shown = web.shown_at(host, target);
         let Inner { tally, contents } = &mut *self.lock();
@@ -73,7 +74,7 @@ impl Record {
         }
     }
 
-    /// One request for a host that does not exist.
+    /// Counts a request for a host that does not exist.
     pub fn stranger(&self) {
         self.lock().tally.strangers += 1;
     }
@@ -83,13 +84,13 @@ impl Record {
         self.lock().tally.clone()
     }
 
-    /// The counts so far, which start again from nothing.
+    /// The counts so far. They begin again from zero.
     pub fn take(&self) -> Tally {
         std::mem::take(&mut *self.lock()).tally
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A panic between two additions leaves nothing half done that matters to a count.
+        // A panic between two additions leaves the counts good enough.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

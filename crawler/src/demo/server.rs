@@ -1,4 +1,5 @@
-//! HTTP on loopback, for the demo and the tests: an accept loop, and a handler that turns a request into an answer.
+//! An HTTP server on loopback for the demo and the tests: a loop that accepts connections, and a handler that makes the
+//! answers.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use tokio::task::JoinSet;
 use super::record::Record;
 use super::web::Web;
 
-/// Answers connections until it is dropped, and its connections with it.
+/// Answers connections until the future is dropped. Its connections end with it.
 pub async fn serve<H, F>(listener: TcpListener, handler: H)
 where
     H: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
@@ -26,11 +27,11 @@ where
     loop {
         while connections.try_join_next().is_some() {}
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of file descriptors, most likely: let connections end first.
+            // The usual reason is that no file descriptors are left. Let connections end first.
             connections.join_next().await;
             continue;
         };
-        // A failure only means a larger delay.
+        // A failure only means longer delays.
         let _ = stream.set_nodelay(true);
         let handler = handler.clone();
         connections.spawn(async move {
@@ -38,20 +39,20 @@ where
                 let answer = handler(request);
                 async move { Ok::<_, std::convert::Infallible>(answer.await) }
             });
-            // What a client does to its connection is no error of the server.
+            // A client that breaks its connection is no error of the server.
             let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }
 
-/// The host and the target (path and query) of a request; the host without port.
+/// The host (without the port) and the target (path and query) of a request.
 pub fn host_and_target(request: &Request<Incoming>) -> (&str, &str) {
     let host = request.headers().get(hyper::header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
     let host = host.rsplit_once(':').map_or(host, |(name, _)| name);
     (host, request.uri().path_and_query().map_or("/", |target| target.as_str()))
 }
 
-/// Answers for all hosts of a synthetic web, and writes down what was asked for.
+/// Answers for all hosts of a synthetic web, and counts the requests.
 pub async fn serve_web(listener: TcpListener, web: Arc<Web>, record: Arc<Record>) {
     serve(listener, move |request| {
         let (web, record) = (Arc::clone(&web), Arc::clone(&record));

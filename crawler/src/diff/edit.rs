@@ -1,26 +1,26 @@
-//! How a place at which a text changed is shown to people: a sentence that was edited in one line, the others as removed or added.
+//! Shows the place of a change of a text to users: an edited sentence in one line, other sentences as removed or added.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::TextDifference;
 
-/// Words shown on either side of an edit.
+/// The number of words that are shown on either side of an edit.
 const AROUND: usize = 8;
-/// Sentences of one place, on either side, that are looked through for edited ones.
+/// The most sentences of one place, on either side, among which edited sentences are looked for.
 const PAIRED: usize = 24;
 
-/// One line of a place.
+/// One line about a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// A sentence with its edits.
+    /// A sentence, with its edits marked.
     Edited(String),
-    /// A sentence that is gone.
+    /// A sentence that was removed.
     Removed(String),
-    /// A sentence that came.
+    /// A sentence that was added.
     Added(String),
 }
 
-/// The lines of a place: between the sentences that were edited, those that are gone come before those that came.
+/// The lines of a place. Between edited sentences, removed sentences come before added ones.
 pub fn lines(place: &TextDifference) -> Vec<Line> {
     let TextDifference { removed, added } = place;
     let (mut lines, mut gone, mut come) = (Vec::new(), 0, 0);
@@ -40,8 +40,8 @@ pub fn lines(place: &TextDifference) -> Vec<Line> {
     lines
 }
 
-/// `The limit is [-100-] {+200+} pages.`, where half of the words are the same at least; else `None`. Longer runs of words that
-/// are the same are shortened.
+/// The edit of a sentence, such as `The limit is [-100-] {+200+} pages.`; `None` if less than half of the words are the
+/// same. Long runs of equal words are shortened.
 fn edited(before: &str, after: &str) -> Option<String> {
     let [before, after] = [before, after].map(|text| text.split_whitespace().collect::<Vec<_>>());
     let ops = capture_diff_slices(Algorithm::Myers, &before, &after);
@@ -66,7 +66,7 @@ fn edited(before: &str, after: &str) -> Option<String> {
     Some(parts.join(" "))
 }
 
-/// Words that are the same, without those that stand far from an edit.
+/// A run of equal words, without those that are far from an edit.
 fn shortened(words: &[&str], is_first: bool, is_last: bool) -> String {
     let (head, tail) = (if is_first { 0 } else { AROUND }, if is_last { 0 } else { AROUND });
     if words.len() <= head + tail + 1 {

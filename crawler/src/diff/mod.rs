@@ -1,8 +1,9 @@
-//! What changed on the web between two moments of a crawl, read from its outputs: pages new, changed, gone, back, moved and failing.
+//! The changes on the web between two moments of a crawl, read from its outputs: pages new, changed, gone, back, moved
+//! and failing.
 //!
-//! `pages.jsonl` is read once, with some tens of bytes in memory for each URL (`track`); the lines of the pages that are told
-//! of are read again. Where the archive has both bodies of a changed page, the sentences that changed are told (`sentences`),
-//! and `edit` shows a sentence that was edited in one line.
+//! `pages.jsonl` is read once, with some tens of bytes in memory for each URL (`track`). The lines of the pages in the
+//! result are read again. If the archive has both bodies of a changed page, the result has the sentences that changed
+//! (`sentences`), and `edit` shows an edited sentence in one line.
 
 pub mod edit;
 mod present;
@@ -26,14 +27,15 @@ use track::{Track, UrlChange};
 pub use present::Present;
 pub use sentences::{Sentences, TextDifference};
 
-/// What changed since a moment. Pages are sorted by URL; but of the changed ones, those that changed most come first.
+/// The changes since a moment. Pages are sorted by URL, except changed pages: of these, the ones that changed most come
+/// first.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Diff {
-    /// The moment.
+    /// The moment, as RFC 3339.
     pub since: String,
     /// Pages fetched for the first time.
     pub new: Vec<Page>,
-    /// Pages that say something else.
+    /// Pages whose content has changed.
     pub changed: Vec<Page>,
     /// Pages missing (404 or 410) at two visits in a row.
     pub gone: Vec<Page>,
@@ -41,51 +43,52 @@ pub struct Diff {
     pub missing: Vec<Page>,
     /// Pages that were missing or gone, or redirected elsewhere, and are there again.
     pub back: Vec<Page>,
-    /// URLs that had a page, and redirect elsewhere now.
+    /// URLs that had a page, and now redirect elsewhere.
     pub moved: Vec<Page>,
-    /// URLs that had a page, and are answered with another error than 404 and 410 now, or not at all.
+    /// URLs that had a page, and are now answered with another error than 404 and 410, or not at all.
     pub failing: Vec<Page>,
-    /// Pages that were visited and say what they said.
+    /// The number of pages that were visited and have not changed.
     pub unchanged: u64,
-    /// Parts of `pages.jsonl` that are not there any more, with all that they told.
+    /// The names of parts of `pages.jsonl` that are missing. What they said is not in the result.
     pub parts_gone: Vec<String>,
 }
 
-/// A page that is told of.
+/// A page in the result.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Page {
-    /// Its URL.
+    /// The URL.
     pub url: String,
-    /// Its title; of one that is missing, the last one that is known.
+    /// The title. For a missing page, it is the last title that is known.
     pub title: Option<String>,
-    /// When it was visited last.
+    /// The time of the last visit.
     pub fetched_at: String,
-    /// When its content was seen before.
+    /// The time at which its earlier content was seen.
     pub before: Option<String>,
-    /// Answer at the last visit.
+    /// The status of the answer at the last visit.
     pub status: Option<u16>,
-    /// Where the last answer redirects to, if it does.
+    /// The URL to which the last answer redirects, if it does.
     pub redirect_to: Option<String>,
-    /// What went wrong at the last visit, if anything.
+    /// The error at the last visit, if there was one.
     pub error: Option<String>,
-    /// Of a page that changed or came back: share of word sequences that it had in common with what it showed at the visit before,
-    /// 0..1; of several visits since the moment, the smallest share.
+    /// For a page that changed or came back: the share of word sequences that it has in common with its content at the
+    /// visit before, 0..1. If there were several visits since the moment, it is the smallest share.
     pub resemblance_before: Option<f64>,
-    /// Of a changed page: copies that were not visited, since they are trusted to have changed with it.
+    /// For a changed page: the number of copies that were not visited, because they are trusted to have changed with
+    /// it.
     pub copies: u64,
-    /// Of a changed page: links that the crawl had not met before, some of them.
+    /// For a changed page: some of the links that the crawl had not met before.
     pub new_links: BTreeSet<String>,
-    /// Of a changed page: links that it showed before and does not show any more, some of them.
+    /// For a changed page: some of the links that it showed before and does not show any more.
     pub gone_links: BTreeSet<String>,
-    /// Of a changed page whose bodies the archive has: what changed.
+    /// For a changed page whose bodies are in the archive: the sentences that changed.
     pub sentences: Option<Sentences>,
 }
 
 impl Diff {
-    /// Changed pages of which the archive is asked, at most.
+    /// The most changed pages whose bodies are looked up in the archive.
     const COMPARED: usize = 1_000;
 
-    /// Reads the outputs of the crawl in `dir`. With `present`, links that came back or went again are not told of.
+    /// Reads the outputs of the crawl in `dir`. With `present`, links that came back, or that went again, are left out.
     pub fn read(dir: &Path, since: Millis, present: Option<Present<'_>>) -> io::Result<Self> {
         let lines = Lines::open(dir, PagesJsonl::NAME, None)?;
         let tracks = track::read(&lines, &rfc3339(since))?;
@@ -114,7 +117,7 @@ impl Diff {
                 UrlChange::Unchanged => continue,
             };
             if change == UrlChange::New {
-                // There was nothing before.
+                // There was no page before.
                 page.new_links.clear();
                 page.gone_links.clear();
             } else {
@@ -142,7 +145,7 @@ impl Diff {
         [new, changed, gone, missing, back, moved, failing].iter().all(|pages| pages.is_empty())
     }
 
-    /// Looks for the sentences that changed.
+    /// Finds the sentences that changed.
     fn compare(&mut self, dir: &Path) -> io::Result<()> {
         let some = &mut self.changed[..];
         let most = some.len().min(Self::COMPARED);
@@ -158,11 +161,11 @@ impl Diff {
 fn sentences(bodies: &Bodies, page: &Page) -> Option<Sentences> {
     let (then, before) = bodies.content_as_of(&page.url, clock::parse(page.before.as_deref()?)?)?;
     let (now, after) = bodies.content_as_of(&page.url, clock::parse(&page.fetched_at)?)?;
-    // Of a page that came back without its body (304, say) the archive has nothing new.
+    // If a page came back without its body (304, say), the archive has nothing new.
     (now > then).then(|| Sentences::of(&before, &after))
 }
 
-/// How many URLs that were not visited are known to be copies of each of these.
+/// The number of URLs that were not visited and are known to be copies, for each changed page.
 fn copies(tracks: &HashMap<u64, Track>, told: &[(&u64, &Track, UrlChange)]) -> HashMap<u64, u64> {
     let changed = told.iter().filter(|(.., change)| *change == UrlChange::Changed);
     let mut copies: HashMap<u64, u64> = changed.map(|(url, ..)| (**url, 0)).collect();
@@ -174,7 +177,7 @@ fn copies(tracks: &HashMap<u64, Track>, told: &[(&u64, &Track, UrlChange)]) -> H
     copies
 }
 
-/// A page from its lines.
+/// Makes a page from its lines.
 fn page(lines: &Lines, track: &Track, present: Option<Present<'_>>) -> io::Result<Page> {
     let (mut page, mut visit, mut has_links) = (Page::default(), 0, true);
     let offsets = track.base.iter().chain([&track.last]).copied();
@@ -190,13 +193,13 @@ fn page(lines: &Lines, track: &Track, present: Option<Present<'_>>) -> io::Resul
         }
         page.status = line.status;
         visit = line.visit;
-        // The graph has the last links that there were.
+        // The graph has the last links that were known.
         has_links = line.links > 0 || !matches!(line.status, Some(200..300));
     }
     for line in lines.at(track.visits.iter().copied())? {
         let Ok(links) = serde_json::from_slice::<Links>(&line) else { continue };
         let (new, gone) = (links.new_links.unwrap_or_default(), links.gone_links.unwrap_or_default());
-        // What came at one visit may go at the next.
+        // A link that came at one visit may go at the next.
         for url in gone {
             if !page.new_links.remove(&url) {
                 page.gone_links.insert(url);
@@ -217,7 +220,7 @@ fn page(lines: &Lines, track: &Track, present: Option<Present<'_>>) -> io::Resul
     Ok(page)
 }
 
-/// What a line of `pages.jsonl` says of links.
+/// The links that a line of `pages.jsonl` names.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Links {

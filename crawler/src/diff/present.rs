@@ -1,5 +1,5 @@
-//! The links that a page has at its last visit, from the link graph. A line of `pages.jsonl` tells which links went and which came,
-//! but not that one came back which the crawl knows from elsewhere.
+//! The links that a page has at its last visit, from the link graph. A line of `pages.jsonl` says which links went and
+//! which came. But it does not name a link that came back if the crawl knows the URL from elsewhere.
 
 use std::collections::HashSet;
 use std::io;
@@ -12,12 +12,12 @@ use url::Url;
 use crate::graph::edges_at;
 use crate::record::PageRecord;
 
-/// What tells of the links of pages: the state of the crawl.
+/// The state of the crawl, which knows the links of pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Present<'a> {
     /// The crawl directory.
     pub dir: &'a Path,
-    /// What URLs are identified with.
+    /// The code that computes the keys of URLs.
     pub keys: &'a Keys,
     /// The state.
     pub session: &'a Session,
@@ -31,7 +31,7 @@ pub(super) struct PresentLinks<'a> {
 }
 
 impl<'a> Present<'a> {
-    /// The links of a page at this visit; `None` where they are not known.
+    /// The links of a page at a visit; `None` if they are not known.
     pub(super) fn links(&self, page: &str, visit: u32) -> io::Result<Option<PresentLinks<'a>>> {
         let Ok(url) = Url::parse(page) else { return Ok(None) };
         let id = self.keys.id(&url);
@@ -76,7 +76,7 @@ mod tests {
         let url = |name: &str| format!("http://a.test/{name}");
         let id = |name: &str| keys.id(&Url::parse(&url(name)).unwrap());
 
-        // At the last visit the page links to `back` and `came`, and no more to `left` and `short`.
+        // At the last visit, the page links to `back` and `came`, and no longer to `left` and `short`.
         let page = PageId { url: id("p"), visit: 3 };
         let edges = ["back", "came"].map(|name| Edge { target: id(name), kind: Kind::Link(Rels::default()) });
         std::fs::write(dir.path().join(LinksGraph::NAME), encode(page, edges.into_iter())).unwrap();

@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
-/// Sentences that stand in one of two texts only, in their order. A sentence that has only moved stands in both.
+/// The sentences that are in only one of two texts, in their order. A sentence that has only moved is in both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sentences {
-    /// Only in the earlier text.
+    /// The sentences that are only in the earlier text.
     pub removed: Vec<String>,
-    /// Only in the later text.
+    /// The sentences that are only in the later text.
     pub added: Vec<String>,
-    /// The same by place: what stood in one place before, and what stands there now. Places at which only numbers differ are
-    /// left out.
+    /// The same sentences, grouped by place, with the old and the new sentences of each place. Places at which only
+    /// numbers differ are left out.
     #[serde(skip)]
     pub places: Vec<TextDifference>,
-    /// Sentences that differ in numbers only, such as dates, counts and versions.
+    /// The number of sentences that differ only in numbers, such as dates, counts and versions.
     #[serde(skip)]
     pub numbers: usize,
 }
@@ -25,22 +25,23 @@ pub struct Sentences {
 /// One place at which two texts differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextDifference {
-    /// What the earlier text says there.
+    /// The sentences of the earlier text at this place.
     pub removed: Vec<String>,
-    /// What the later text says there.
+    /// The sentences of the later text at this place.
     pub added: Vec<String>,
 }
 
 impl Sentences {
-    /// Sentences of each text that are compared.
+    /// The most sentences of each text that are compared.
     const MOST: usize = 20_000;
-    /// Aligning gives up perfection after this.
+    /// The time after which the alignment need not be the best any more.
     const PATIENCE: Duration = Duration::from_millis(200);
 
-    /// What `after` says otherwise than `before`.
+    /// The sentences in which `after` differs from `before`.
     ///
     /// # References
-    /// Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986), as the crate `similar` has it.
+    /// Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986), as implemented in the crate
+    /// `similar`.
     pub fn of(before: &str, after: &str) -> Self {
         let [before, after] = [before, after].map(|text| sentences(text).take(Self::MOST).collect::<Vec<_>>());
         let deadline = Instant::now() + Self::PATIENCE;
@@ -60,14 +61,14 @@ impl Sentences {
     }
 }
 
-/// Takes sentences out that were removed at one place and added at another.
+/// Removes sentences that were removed at one place and added at another.
 fn leave_out_moved(places: &mut Vec<TextDifference>) {
     let mut balance: HashMap<String, (usize, usize)> = HashMap::new();
     for place in &*places {
         place.removed.iter().for_each(|sentence| balance.entry(sentence.clone()).or_default().0 += 1);
         place.added.iter().for_each(|sentence| balance.entry(sentence.clone()).or_default().1 += 1);
     }
-    // Of what was removed so often and added so often, the smaller number has only moved.
+    // If a sentence was removed and added several times, the smaller of the two counts has only moved.
     let mut moved: HashMap<String, (usize, usize)> = balance
         .into_iter()
         .map(|(sentence, (removed, added))| (sentence, (removed.min(added), removed.min(added))))
@@ -85,7 +86,7 @@ fn take_one(left: &mut usize) -> bool {
     any
 }
 
-/// Whether the sentences of a place are the same but for their digits.
+/// Whether the sentences of a place are the same except for their digits.
 fn differs_in_numbers(place: &TextDifference) -> bool {
     let letters = |sentences: &[String]| -> Vec<String> {
         let runs = sentences.iter().map(|sentence| sentence.split(|c: char| c.is_ascii_digit()));
@@ -94,18 +95,19 @@ fn differs_in_numbers(place: &TextDifference) -> bool {
     place.removed.len() == place.added.len() && letters(&place.removed) == letters(&place.added)
 }
 
-/// The sentences of a text whose passages are parted by line feeds: a sentence ends with its passage, and behind a full stop, a
-/// question or an exclamation mark that a space follows. The number of a heading or an item (`2.1. Installation`) ends none. White
-/// space counts as one space; signs that stand alone at either end (`#`, `|`) do not count.
+/// The sentences of a text whose passages are separated by line feeds. A sentence ends with its passage, and also after
+/// a full stop, a question mark or an exclamation mark before a space. The number of a heading or an item (`2.1.
+/// Installation`) does not end a sentence. Any white space counts as one space. Signs that stand alone at either end
+/// (`#`, `|`) do not count.
 fn sentences(text: &str) -> impl Iterator<Item = String> {
-    /// A number behind fewer words is that of a heading or an item.
+    /// A number that follows fewer words than this belongs to a heading or an item.
     const NUMBERED: usize = 4;
     text.lines().flat_map(|passage| {
         let (mut sentences, mut words) = (Vec::new(), Vec::new());
         for word in passage.split_whitespace() {
             words.push(word);
             let is_numbered = words.len() < NUMBERED && !word.contains(char::is_alphabetic);
-            // Scripts that are written without spaces end their sentences with marks of their own.
+            // Scripts without spaces end their sentences with marks of their own.
             if word.ends_with(['.', '!', '?', '。', '！', '？']) && !is_numbered {
                 sentences.push(joined(&words));
                 words.clear();

@@ -1,4 +1,4 @@
-//! What the lines of `pages.jsonl` tell of one URL, before and since a moment.
+//! The history of one URL before and since a moment, from the lines of `pages.jsonl`.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,37 +8,37 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::report::line::{PageLine, Word};
 use crate::report::source::Lines;
 
-/// How a URL has changed since a moment.
+/// The change of a URL since a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UrlChange {
-    /// Fetched for the first time.
+    /// It was fetched for the first time.
     New,
-    /// Says something else.
+    /// Its content has changed.
     Changed,
-    /// Missing at two visits in a row.
+    /// It is missing at two visits in a row.
     Gone,
-    /// Missing for the first time.
+    /// It is missing for the first time.
     Missing,
-    /// There again.
+    /// It is there again.
     Back,
-    /// Redirects elsewhere.
+    /// It redirects elsewhere.
     Moved,
-    /// Answered with another error than 404 and 410, or not at all.
+    /// It is answered with another error than 404 and 410, or not at all.
     Failing,
-    /// Visited, and says what it said.
+    /// It was visited, and its content has not changed.
     Unchanged,
 }
 
-/// What a URL was answered with.
+/// The kind of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Answer {
-    /// With a page, or 304.
+    /// A page, or 304.
     There,
     /// 404 or 410.
     Missing,
-    /// With a redirect.
+    /// A redirect.
     Moved,
-    /// With another status, or not at all. So it stands before the first visit, too.
+    /// Another status, or no answer. This is also the value before the first visit.
     #[default]
     Failing,
 }
@@ -54,34 +54,34 @@ impl Answer {
     }
 }
 
-/// The lines of one URL so far. Lines are named by their places in the file.
+/// The history of one URL, from its lines so far. A line is given by its place in the file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Track {
     /// The last line with a page before the moment.
     pub base: Option<u64>,
-    /// Digest of that page, as far as it fits.
+    /// The first 64 bits of the digest of that page.
     base_digest: Option<u64>,
-    /// The last line, and whether it is of a visit since the moment.
+    /// The last line, and (below) whether there was a visit since the moment.
     pub last: u64,
     was_visited: bool,
-    /// What the last line tells, and the last one before the moment.
+    /// The answers of the last line, and of the last line before the moment.
     answer: Answer,
     answer_before: Answer,
-    /// Digest of the last page.
+    /// The digest of the last page.
     digest: Option<u64>,
-    /// Whether the first line is one of a later visit: those before it are in a part that is gone.
+    /// Whether the first line is one of a later visit. If so, the lines before it are in a part that is missing.
     lacks_first: bool,
     has_line: bool,
-    /// The smallest resemblance of a visit since the moment to the one before.
+    /// The smallest resemblance between a visit since the moment and the visit before it.
     pub resemblance: Option<f64>,
-    /// How often in a row it was missing in the end, and how often it was before the moment.
+    /// The number of visits in a row at which it was missing, up to the last line, and up to the moment.
     misses: u32,
     misses_before: u32,
     /// Whether it was missing, or redirected elsewhere, at some visit since the moment.
     was_away: bool,
     /// Whether some visit since the moment showed another content.
     changed: bool,
-    /// Lines of visits since the moment that showed other bytes.
+    /// The lines of visits since the moment that showed other bytes.
     pub visits: Vec<u64>,
     /// The URL of which it is a copy.
     pub twin: Option<u64>,
@@ -99,7 +99,7 @@ pub(super) fn read(lines: &Lines, since: &str) -> io::Result<HashMap<u64, Track>
 }
 
 impl Track {
-    /// Takes the next line. Times are written so that they sort as they follow each other.
+    /// Adds the next line. Times are written so that their texts sort in the order of time.
     pub fn add(&mut self, offset: u64, page: &PageLine<'_>, since: &str) {
         let is_since = *page.fetched_at >= *since;
         let answer = Answer::of(page.status);
@@ -123,9 +123,9 @@ impl Track {
         if !is_there {
             return;
         }
-        // A 304 has no digest: the page is what it was.
+        // A 304 has no digest: the page is as it was.
         let digest = page.sha256.as_deref().and_then(|digits| u64::from_str_radix(digits.get(..16)?, 16).ok());
-        // An unread file has none, either, but it is not what was there before.
+        // A file that was not read has no digest either, but it is not as it was.
         let is_unread = page.changed.as_deref() == Some("content") && digest.is_none();
         self.digest = if is_unread { None } else { digest.or(self.digest) };
         if !is_since {
@@ -137,7 +137,7 @@ impl Track {
         }
     }
 
-    /// What became of it since the moment; `None` where it was not visited, or where nothing can be said.
+    /// The change of the URL since the moment; `None` if it was not visited, or if nothing can be said.
     pub fn change(&self) -> Option<UrlChange> {
         if !self.was_visited {
             return None;
@@ -145,7 +145,8 @@ impl Track {
         let was_away = self.was_away || matches!(self.answer_before, Answer::Missing | Answer::Moved);
         if self.answer == Answer::There {
             return Some(match self.base {
-                // It was met before the moment, but never with a page, or only since: it cannot come back.
+                // The crawl had met the URL before the moment, but it never had a page then. So the page cannot be
+                // back.
                 None if !self.lacks_first => UrlChange::New,
                 _ if was_away => UrlChange::Back,
                 None if self.lacks_first && self.changed => UrlChange::Changed,
@@ -154,10 +155,10 @@ impl Track {
                 Some(_) => UrlChange::Unchanged,
             });
         }
-        // Where there was no page before the moment, nothing has changed.
+        // If there was no page before the moment, nothing has changed.
         self.base?;
         match (self.answer, self.misses) {
-            // It was so before.
+            // This was already so before the moment.
             (Answer::Missing, _) if self.misses_before >= 2 => None,
             (Answer::Moved | Answer::Failing, _) if self.answer_before == self.answer => None,
             // There was no page right before the moment.
@@ -170,7 +171,7 @@ impl Track {
     }
 }
 
-/// Names a URL while lines are read.
+/// The key of a URL while lines are read.
 pub(super) fn key(url: &str) -> u64 {
     xxh3_64(url.as_bytes())
 }
@@ -180,7 +181,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Visits as (day, status, changed, digest), all before day 5 counting as before. The lines of the first `gone` are not there.
+    /// Makes a history of visits, given as (day, status, changed, digest). Days before day 5 are before the moment. The
+    /// lines of the first `gone` visits are missing.
     fn track(visits: &[(u32, u16, Option<&str>, u32)], gone: usize) -> Track {
         let mut track = Track::default();
         for (at, (day, status, changed, digest)) in visits.iter().enumerate().skip(gone) {
@@ -213,7 +215,7 @@ mod tests {
             let [a, b, c] = days.map(|day| (day, 200, Some("content"), day));
             track(&[(1, 200, None, 1), a, b, c], 0).resemblance
         };
-        // The later the day, the less the page resembles the one before.
+        // The later the day, the less the page resembles the page before.
         assert_eq!((visits([4, 5, 9]), visits([9, 9, 6])), (Some(0.1), Some(0.1)));
         assert_eq!(visits([3, 4, 4]), None, "before the moment");
     }

@@ -1,46 +1,47 @@
-//! `--max-pages` in an engine that crawls with others: the pages of the crawl are handed to processes in blocks, and this is
-//! the block of one.
+//! `--max-pages` in an engine that crawls with other processes. The pages of the crawl are given to processes in
+//! blocks. This is the part of one process.
 //!
-//! A process asks for more in time, and gives back what it holds when it has nothing to fetch. Where nobody has any pages
-//! left to give, it is *dry*: it fetches no pages, but its request stands, because another process may give some back.
+//! A process asks for more pages in time, and gives back those that it has left when it has nothing to fetch. If no
+//! pages are left to give, the process is *dry*: it fetches no pages, but its request stays open, because another
+//! process may give some back.
 
 use super::peers::QuotaRequest;
 
 /// The pages that this process may fetch.
 #[derive(Debug)]
 pub(super) struct Allowance {
-    /// In all, from its first on.
+    /// The number of pages in all, counted from its first.
     pages: u64,
     /// The number of the last request for more.
     number: u64,
-    /// Whether that is not answered with pages yet.
+    /// Whether the last request has not been answered with pages yet.
     asks: bool,
-    /// Whether there was nothing to give.
+    /// Whether the last answer was that there are no pages to give.
     dry: bool,
 }
 
 impl Allowance {
-    /// Fewest pages to ask for: a process that has only begun does not know what it needs.
+    /// The least number of pages to ask for: a process that has only begun does not know what it needs.
     const FEWEST: u64 = 8;
-    /// Pages to ask for, for each request that is open. They last for so many rounds of requests.
+    /// The number of pages to ask for, for each open request. So they last for this many rounds of requests.
     const ROUNDS: u64 = 4;
 
-    /// So many pages in all, as far as is known.
+    /// Makes an allowance of `pages` pages in all, as far as is known.
     pub fn new(pages: u64) -> Self {
         Self { pages, number: 0, asks: false, dry: false }
     }
 
-    /// Whether nothing may be fetched beside these.
+    /// Whether no further pages may be fetched, if `fetched` were fetched and `open` are being fetched.
     pub fn is_full(&self, fetched: u64, open: u64) -> bool {
         fetched + open >= self.pages
     }
 
-    /// Whether an answer is awaited. Not so where there was nothing to give.
+    /// Whether an answer is awaited. It is not if the last answer was that there are no pages.
     pub fn is_awaited(&self) -> bool {
         self.asks && !self.dry
     }
 
-    /// Asks for more where what is left will not last until an answer comes.
+    /// Asks for more pages, if those that are left will not last until an answer comes.
     pub fn ask(&mut self, fetched: u64, open: u64) -> Option<QuotaRequest> {
         if self.asks || self.pages > fetched + 2 * open {
             return None;
@@ -50,7 +51,7 @@ impl Allowance {
         Some(QuotaRequest::More { number: self.number, pages: (open * Self::ROUNDS).max(Self::FEWEST) })
     }
 
-    /// Nothing is open and nothing is to be fetched: gives back what is left.
+    /// Gives back the pages that are left. Call this when nothing is open and nothing is to be fetched.
     pub fn give_back(&mut self, fetched: u64) -> Option<QuotaRequest> {
         if self.pages <= fetched {
             return None;
@@ -59,7 +60,8 @@ impl Allowance {
         Some(QuotaRequest::Back { to: fetched })
     }
 
-    /// The answer to a request. True if there are more pages now. An answer to a request that was taken back says nothing.
+    /// Takes the answer to a request. Returns true if there are more pages now. The answer to a request that was taken
+    /// back has no effect.
     pub fn heard(&mut self, number: u64, pages: u64) -> bool {
         if !self.asks || number != self.number {
             return false;

@@ -1,6 +1,6 @@
-//! Which response in the archive has what a URL shows. A visit that brings nothing new leaves a revisit record, which refers to an
-//! earlier record. It must refer to a response: a program that replays the archive follows one such reference, and not a chain of
-//! them.
+//! Finds the response in the archive that has the content of a URL. A visit that brings nothing new leaves a revisit
+//! record, which refers to an earlier record. That record must be a response: a program that replays the archive
+//! follows one such reference, and not a chain of them.
 
 use dedup_stage::store::codec;
 use dedup_stage::url::UrlId;
@@ -13,7 +13,7 @@ use crate::record::PageRecord;
 use crate::sink::{PageOut, Twin};
 use crate::spaces;
 
-/// A response in the archive, as [`spaces::ARCHIVED`] has it.
+/// A response in the archive, as it is stored in [`spaces::ARCHIVED`].
 #[derive(Debug, Serialize, Deserialize)]
 struct Archived {
     url: String,
@@ -22,20 +22,20 @@ struct Archived {
 }
 
 impl Desk<'_> {
-    /// The page that a revisit record refers to, if it repeats the page of this URL that `record` is of.
+    /// The page to which a revisit record must refer if it repeats the page of this URL with this `record`.
     pub(super) fn archived(&self, url: UrlId, record: &PageRecord) -> Result<Twin> {
         let own = Twin::of(record);
         let Some(payload) = record.payload else { return Ok(own) };
         let bytes = self.ledger.session.get(spaces::ARCHIVED, &url.to_bytes())?;
         let archived = bytes.map(|bytes| codec::decode::<Archived>(&bytes, "a response in the archive")).transpose()?;
-        // A response to a later visit may have other bytes.
+        // The response to a later visit may have other bytes.
         Ok(match archived.filter(|archived| archived.payload == payload) {
             Some(Archived { url, fetched_at, .. }) => Twin { url, fetched_at, ..own },
             None => own,
         })
     }
 
-    /// Remembers where the archive has the payload of a page, if that is not the response to the first visit.
+    /// Stores which response has the payload of a page, if it is not the response to the first visit.
     pub(super) fn note_archived(&mut self, job: &Job, out: &PageOut<'_>) {
         let Some(exchange) = out.exchange else { return };
         let archived = match out.revisits() {

@@ -1,7 +1,7 @@
 //! Attempts at pages that failed while their URLs stay queued, because the URLs are tried again later.
 //!
-//! The record of an attempt is kept until its URL is answered or given up. So `why` can tell what came of the last attempt,
-//! and a host that starts well and then fails is told of in all places.
+//! The record of an attempt is kept until its URL is answered or given up. So `why` can tell the result of the last
+//! attempt, and a host that answers at first and fails later is reported everywhere.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -19,18 +19,18 @@ use crate::spaces;
 /// The last attempt at a page. It failed, and its URL is queued again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// What came of it: a status, the word for a failure, `empty`, or `cut_` and why the body was cut.
+    /// The result: a status, the word for a failure, `empty`, or `cut_` with the reason why the body was cut.
     pub kind: String,
-    /// When it ended.
+    /// The time at which it ended.
     pub at: Millis,
     /// Its number, from 1.
     pub number: u32,
-    /// The URL, as it was asked for.
+    /// The URL of the request.
     pub url: String,
 }
 
 impl Attempt {
-    /// The word for a page of no bytes.
+    /// The word for a page without bytes.
     pub const EMPTY: &str = "empty";
 
     /// The last attempt at a URL, if the URL is to be tried again.
@@ -39,7 +39,7 @@ impl Attempt {
         bytes.map(|bytes| Self::decode(&bytes)).transpose()
     }
 
-    /// The last of these attempts at a host.
+    /// The last attempt at a URL of a host, if such a URL is to be tried again.
     pub fn last_of(site: SiteId, session: &Session) -> store::Result<Option<Self>> {
         let mut last: Option<Self> = None;
         each(&site.to_bytes(), session, &mut |_, attempt| {
@@ -80,7 +80,7 @@ fn each(
 }
 
 impl Desk<'_> {
-    /// An attempt at a page failed, and its URL is queued again.
+    /// Records that an attempt at a page failed, and that its URL is queued again.
     pub(super) fn failed_for_now(&mut self, job: &Job, kind: String, at: Millis) -> Result<()> {
         if job.kind != JobKind::Page || job.is_requisite() {
             return Ok(());
@@ -92,7 +92,8 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// The URL of a job was answered or given up, or another attempt takes the place of the last one.
+    /// Removes the record of the last attempt: the URL of the job was answered or given up, or another attempt takes
+    /// its place.
     pub(super) fn no_more_attempts(&mut self, job: &Job) -> Result<()> {
         let id = job.page.url;
         if job.attempts > 0
@@ -108,8 +109,9 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// At the end of a run: counts anew the URLs that are to be tried again, by what came of the last attempt, and charges them to
-    /// their hosts. URLs that are not queued any more (a rule has stopped them, say) are forgotten.
+    /// At the end of a run, counts again the URLs that are to be tried again, by the result of the last attempt, and
+    /// adds them to the troubles of their hosts. Records of URLs that are not queued any more (because a rule has
+    /// stopped them, say) are removed.
     pub(super) fn count_attempts(&mut self) -> Result<()> {
         let (mut counts, mut stale) = (BTreeMap::<String, u64>::new(), Vec::new());
         let (session, hosts, frontier) = (&self.ledger.session, &mut self.hosts, &self.frontier);

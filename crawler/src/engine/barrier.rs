@@ -1,11 +1,12 @@
 //! Pages that wait for their place in the common order of several processes.
 //!
-//! A page is judged only when it has come back from the common order: then all pages before it, of whatever process, have
-//! been judged or followed here. So two mirrors that different processes crawl at the same moment are seen at once, and
-//! "the earliest of several twins" means the same everywhere.
+//! A page is judged only when it has come back from the common order. By then, all pages before it, from all processes,
+//! have been judged or followed here. So if different processes crawl two mirrors at the same moment, this is seen at
+//! once, and "the earliest of several twins" means the same everywhere.
 //!
-//! Reports stay in their order: what comes behind a page that waits, waits too. Pages travel in groups. One group is under
-//! way at a time, and the next one gathers meanwhile, so that a slow log makes larger groups and not longer queues.
+//! Reports keep their order: reports behind a page that waits wait, too. Pages are sent in groups. Only one group is
+//! under way at a time. In the meantime, the next group gathers pages. So a slow log makes larger groups, and not
+//! longer queues.
 
 use std::collections::VecDeque;
 
@@ -15,39 +16,39 @@ use super::error::{EngineError, Result};
 use super::message::JobReport;
 use super::peers::{Peers, Proposed};
 
-/// A group gathers for so long …
+/// The time for which a group gathers pages …
 const GATHER: Millis = 20;
-/// … or until it has so many pages.
+/// … unless it has this many pages.
 const GROUP: usize = 256;
 
 /// The reports that wait, in their order.
 #[derive(Default)]
 pub(super) struct Barrier {
     waiting: VecDeque<Waiting>,
-    /// Reports of the group that is under way: the first ones.
+    /// The number of reports, from the first one, in the group that is under way.
     under_way: Option<usize>,
-    /// Pages that wait and are in no group.
+    /// The number of pages that wait and are in no group yet.
     gathering: usize,
-    /// When the first of these came.
+    /// The time at which the first of these came.
     since: Millis,
 }
 
 /// A report that waits.
 pub(super) struct Waiting {
     pub report: JobReport,
-    /// What the others hear of it, if it is a page to be judged. Sent with its group, and kept.
+    /// The message to the other processes, if the report is a page to be judged. It is sent with its group, and kept.
     pub proposed: Option<Proposed>,
-    /// Bytes of that in a message.
+    /// The bytes of this message.
     bytes: usize,
 }
 
 impl Barrier {
-    /// Whether nothing waits: a report that is no page to be judged need not wait either.
+    /// Whether nothing waits. If so, a report that is no page to be judged need not wait either.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// One more report.
+    /// Adds a report.
     pub fn push(&mut self, report: JobReport, proposed: Option<Proposed>, now: Millis) {
         if proposed.is_some() {
             if self.gathering == 0 {
@@ -59,14 +60,14 @@ impl Barrier {
         self.waiting.push_back(Waiting { report, proposed, bytes });
     }
 
-    /// When the next group is to be sent; `None` while nothing gathers or one is under way.
+    /// The time at which the next group must be sent; `None` while nothing gathers or a group is under way.
     pub fn due(&self) -> Option<Millis> {
         let is_full = self.gathering >= GROUP;
         let due = if is_full { self.since } else { self.since + GATHER };
         (self.gathering > 0 && self.under_way.is_none()).then_some(due)
     }
 
-    /// Sends the next group, if it is time.
+    /// Sends the next group if it is due.
     pub fn send(&mut self, now: Millis, peers: &mut dyn Peers) -> Result<()> {
         if self.due().is_none_or(|due| now < due) {
             return Ok(());
@@ -88,13 +89,13 @@ impl Barrier {
         Ok(peers.propose(group)?)
     }
 
-    /// The reports of the group that was under way: it has come back.
+    /// The reports of the group that was under way. Call this when it has come back.
     pub fn came_back(&mut self) -> Result<Vec<Waiting>> {
         let reports = self.under_way.take().ok_or(EngineError::Internal("a group came back that nobody sent"))?;
         Ok(self.waiting.drain(..reports).collect())
     }
 
-    /// Reports that need not wait any more, since no page stands before them.
+    /// The first report, if it need not wait because no page is before it. Call this until it returns `None`.
     pub fn free(&mut self) -> Option<JobReport> {
         let is_free = self.under_way.is_none() && self.waiting.front()?.proposed.is_none();
         if is_free { self.waiting.pop_front().map(|waiting| waiting.report) } else { None }

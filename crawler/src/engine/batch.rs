@@ -6,8 +6,8 @@ use crossbeam_channel::{Receiver, Sender};
 /// Results in one message.
 const MOST: usize = 8;
 
-/// Does `work` on each of `items`, until one of the channels is closed. A result never waits for an item that `is_large`,
-/// nor for an item that has not come yet.
+/// Does `work` on each of `items`, until one of the channels is closed. A result never waits for an item that
+/// `is_large`, nor for an item that has not come yet.
 pub fn each<T, R>(
     items: &Receiver<T>,
     results: &Sender<Vec<R>>,

@@ -1,9 +1,11 @@
-//! Redirects that lead back, because a site wants to set a cookie first: `/` redirects to `/check`, `/check` sets a cookie and
-//! redirects to `/`. With the cookie, `/` is a page. So the URL that such a chain comes back to is asked once more, once for each
-//! chain, if the chain has set a cookie that goes there. A chain that leads back without one is a circle.
+//! Redirects that lead back because a site first wants to set a cookie: `/` redirects to `/check`, and `/check` sets a
+//! cookie and redirects to `/`. With the cookie, `/` is a page. So if the chain has set a cookie for the URL to which
+//! it comes back, this URL is requested once more, once for each chain. A chain that leads back without such a cookie
+//! is a circle.
 //!
-//! A page that asks for consent has a link in place of the first redirect. Its URL is asked once more, too: once for each host,
-//! because pages of any kind have links that set a cookie and lead back (to another language, for example).
+//! A page that asks for consent has a link in place of the first redirect. Its URL is requested once more, too, but
+//! only once for each host, because pages of any kind have links that set a cookie and lead back (to another language,
+//! for example).
 
 use dedup_stage::store::{Result as StoreResult, Session, codec};
 use dedup_stage::url::UrlId;
@@ -16,12 +18,12 @@ use super::error::Result;
 use super::message::RedirectFinding;
 use crate::spaces;
 
-/// What is kept of a URL that redirects, until its next visit.
+/// The record of a URL that redirects. It is kept until the next visit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Hop {
     /// Hashes of the names of the cookies that came with the redirect.
     cookies: Vec<u64>,
-    /// Whether its chain has come back to it, and it is or was asked once more for that.
+    /// Whether its chain has come back to it, so that it is or was requested once more.
     came_back: bool,
 }
 
@@ -36,19 +38,20 @@ impl Hop {
     }
 }
 
-/// Where a redirect leads.
+/// The direction in which a redirect leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leads {
     /// To a URL that does not lead back, as far as is known.
     On,
-    /// Back: its target is to be asked once more.
+    /// Back, with a cookie. Its target must be requested once more.
     BackWithCookie,
     /// Back, in a circle.
     Round,
 }
 
 impl Desk<'_> {
-    /// Where the redirect of a job leads. (A redirect to its own key is followed anyway, because it may set a cookie.)
+    /// The direction in which the redirect of a job leads. (A redirect to its own key is followed anyway, because it
+    /// may set a cookie.)
     pub(super) fn leads(&mut self, job: &Job, redirect: &RedirectFinding, target: &Url) -> Result<Leads> {
         let from = job.page.url;
         let before = Hop::get(from, &self.ledger.session)?;
@@ -89,8 +92,8 @@ impl Desk<'_> {
         Ok(Leads::BackWithCookie)
     }
 
-    /// Whether a redirect leads back to the page whose link it is, and set a cookie that goes there, for the first time on
-    /// the host of that page.
+    /// Whether a redirect leads back to the page whose link it is, and has set a cookie for that page, for the first
+    /// time on the host of the page.
     fn gives_consent(&mut self, job: &Job, chain: &Hop, target: UrlId, url: &Url) -> Result<bool> {
         let session = &mut self.ledger.session;
         let is_of_page = job.hops == 0 && job.source.is_some_and(|page| page.url == target);

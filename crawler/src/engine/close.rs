@@ -18,10 +18,10 @@ use crate::stub::Label;
 const FORBIDDEN: &str = "robots";
 
 impl Desk<'_> {
-    /// Writes `skipped.jsonl` anew, and updates the counters that need the whole state. The crawl is complete if nothing
-    /// is queued, nothing failed, was cut or was left unread ([`unread`]), every held or stopped URL is so for a page that was
-    /// fetched, and no sample of them shows that new pages are among them.
-    /// `due`: when the next job is due, if the run ends because that is too late.
+    /// Writes `skipped.jsonl` anew, and updates the counters that need the whole state. The crawl is complete if all of
+    /// this is true: nothing is queued; nothing failed, was cut or was left unread ([`unread`]); every held or stopped
+    /// URL is so because of a page that was fetched; and no sample of them shows that new pages are among them. `due`
+    /// is the time at which the next job is due, if the run ends because that is too late.
     pub(super) fn close(&mut self, reason: StopReason, due: Option<Millis>, dir: &Path) -> Result<()> {
         self.ledger.note_end(reason)?;
         self.note_finished(reason);
@@ -75,8 +75,8 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Notes whether the crawl has fetched what it can. A round of visits says nothing of that, unless it went on with the crawl
-    /// until nothing was left.
+    /// Records whether the crawl has fetched everything that it can. A round of visits does not show this, unless it
+    /// went on with the crawl until nothing was left.
     fn note_finished(&mut self, reason: StopReason) {
         let finished = matches!(reason, StopReason::Done | StopReason::Waiting);
         let is_round = self.visits.as_ref().is_some_and(|visits| visits.only);
@@ -88,7 +88,7 @@ impl Desk<'_> {
     }
 }
 
-/// The limit of the crawl that a URL lies beyond, if it was refused for that.
+/// The limit of the crawl for which a URL was refused, if it was.
 fn limit(reason: SkipReason, detail: Detail) -> Option<&'static str> {
     match (reason, detail) {
         (SkipReason::Depth, _) => Some("max-depth"),

@@ -1,5 +1,5 @@
-//! The loop of an engine that crawls with others: pages wait for their place in the common order, and nothing ends before all
-//! are quiet.
+//! The loop of an engine that crawls with other processes: pages wait for their place in the common order, and the run
+//! ends only when all processes are quiet.
 
 use std::iter;
 
@@ -14,7 +14,7 @@ use super::together::{Quiet, Together};
 use crate::outbound::Wish;
 
 impl Engine<'_> {
-    /// Takes the reports that have come; with others, pages wait for their place in the common order.
+    /// Takes the reports that have come. With other processes, pages wait for their place in the common order.
     pub(super) fn take_reports(&mut self) -> Result<()> {
         let Some(together) = &self.desk.together else {
             while let Some(report) = self.jobs.next_report() {
@@ -64,7 +64,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes an event and, as with reports, what else has come. Returns why the run ends, if it does.
+    /// Takes an event, and the other events that have come. Returns why the run ends, if it does.
     pub(super) fn hear_all(&mut self, first: Event, more: &Receiver<Event>) -> Result<Option<StopReason>> {
         for event in iter::once(first).chain(more.try_iter()) {
             if let Some(reason) = self.hear(event)? {
@@ -74,7 +74,7 @@ impl Engine<'_> {
         Ok(None)
     }
 
-    /// Takes what has been heard. Returns why the run ends, if it does.
+    /// Takes one event. Returns why the run ends, if it does.
     fn hear(&mut self, event: Event) -> Result<Option<StopReason>> {
         let Some(together) = &mut self.desk.together else { return Ok(None) };
         match event {
@@ -120,8 +120,8 @@ impl Engine<'_> {
         Ok(None)
     }
 
-    /// The group that was under way is at this place. No commit comes before all of it is taken: after a crash the whole
-    /// group is followed, as pages of nobody.
+    /// Takes the group that was under way, whose place is `at`. No commit comes before all of it is taken. So after a
+    /// crash, the whole group is followed, as if no process had judged it.
     fn take_group(&mut self, at: u64) -> Result<()> {
         let Some(together) = &mut self.desk.together else { return Ok(()) };
         let mut place = 0;
@@ -145,7 +145,7 @@ impl Engine<'_> {
         self.send_group()
     }
 
-    /// There is something to do again.
+    /// Ends being quiet: there is something to do again.
     fn wake(&mut self) {
         let Some(together) = &mut self.desk.together else { return };
         if together.quiet.take().is_some() {
@@ -154,12 +154,13 @@ impl Engine<'_> {
         }
     }
 
-    /// There is nothing to do until links come; `reason` is what that would mean for a crawl that is alone.
+    /// Becomes quiet: there is nothing to do until links come. `reason` is the reason for which a crawl by one process
+    /// would end now.
     pub(super) fn be_quiet(&mut self, reason: StopReason) -> Result<()> {
         if self.desk.together.as_ref().is_none_or(|together| together.is_quiet()) {
             return Ok(());
         }
-        // What it has for others must be on its way before it says that it has nothing to do.
+        // Everything that this process has for others must be on its way before it says that it has nothing to do.
         self.desk.commit()?;
         let fetched = self.desk.ledger.stats.pages;
         if let Some(together) = &mut self.desk.together {
@@ -174,7 +175,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Every process was quiet at one time.
+    /// Acts on the news that every process was quiet at one time.
     fn all_quiet(&mut self, round: u64, all: All) -> Result<Option<StopReason>> {
         let Some(together) = &mut self.desk.together else { return Ok(None) };
         let Some(quiet) = together.quiet.filter(|_| together.round == round) else { return Ok(None) };
@@ -196,7 +197,7 @@ impl Engine<'_> {
         Ok(None)
     }
 
-    /// Says how far this process is.
+    /// Tells the others the progress of this process.
     pub(super) fn tell(&mut self, ended: Option<StopReason>) {
         let (queued, open) = (self.desk.frontier.counts().queued, self.jobs.open());
         let stats = self.desk.ledger.stats.clone();

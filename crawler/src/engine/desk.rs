@@ -1,4 +1,5 @@
-//! The desk: the state of the engine, and the dispatch of reports. One report changes frontier, judge, state and outputs.
+//! The desk: the state of the engine, and the dispatch of reports. One report changes frontier, judge, state and
+//! outputs.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -36,11 +37,11 @@ pub(super) struct Desk<'a> {
     pub scores: Scores,
     pub ledger: Ledger,
     pub rescue: Rescue,
-    /// While pages are visited again in a round.
+    /// In a round of visits: the visits.
     pub visits: Option<Visits>,
-    /// In a continuous crawl.
+    /// In a continuous crawl: the visits.
     pub continuous: Option<Continuous>,
-    /// URLs met when nothing was left to be released.
+    /// The number of URLs met when nothing was left to be released.
     pub drained: Option<u64>,
     pub log: Log,
     /// Jobs that wait until the login to their site is done, or until `--max-pages` has room. Meanwhile their hosts get
@@ -149,7 +150,8 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A robots.txt may name sitemaps on hosts of another frontier. (The frontier itself queues those on its own hosts.)
+    /// A robots.txt may name sitemaps on hosts of another frontier. (The frontier itself queues those on its own
+    /// hosts.)
     fn name_sitemaps(&mut self, rules: &RobotsRules) -> Result<()> {
         if self.settings.scope.sitemaps && self.settings.politeness.robots == Robots::Obey {
             for sitemap in rules.sitemaps() {
@@ -257,7 +259,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A link leads to a host that another directory has. True if no link to its URL was met before.
+    /// Puts a link to a host of another directory into the state. Returns true if no link to its URL was met before.
     pub fn put_outbound(&mut self, found: &Found<'_>, wish: Wish) -> Result<bool> {
         let link = Outbound::new(found, wish);
         if let Some(together) = &mut self.together {
@@ -266,7 +268,7 @@ impl Desk<'_> {
         Ok(link.put(found.id, &mut self.ledger.session)?)
     }
 
-    /// The record of the URL's last visit.
+    /// The record of the last visit to the URL of a job.
     pub fn before(&self, job: &Job) -> Result<Option<PageRecord>> {
         let mut page = job.page;
         if page.visit < 2 {
@@ -286,7 +288,8 @@ impl Desk<'_> {
     pub fn drain(&mut self) -> Result<bool> {
         let met = self.frontier.counts().seen;
         if self.continuous.is_some() && self.drained == Some(met) {
-            // The crawl rests now and then; looking at everything that is held is for when something was found since.
+            // The crawl is idle now and then. Looking at everything that is held is worthwhile only if URLs were met
+            // since the last time.
             return Ok(false);
         }
         if self.frontier.drain(&mut self.ledger.session)? {
@@ -295,7 +298,8 @@ impl Desk<'_> {
         let states = self.frontier.counts().states;
         let rescues = match self.settings.dedup.on_duplicate {
             OnDuplicate::Drop => true,
-            // What rewrites stopped was released. What is left is in traps, which have no end, or a corpus knows it.
+            // URLs that rewrites had stopped have been released. The remaining ones are in traps, which have no end, or
+            // have a page that a corpus knows.
             OnDuplicate::Demote => states.held() + states.stopped() > 0,
             OnDuplicate::Keep => false,
         };

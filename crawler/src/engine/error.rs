@@ -1,11 +1,11 @@
-//! Why a crawl cannot go on.
+//! The errors that end a crawl.
 
 use dedup_stage::store;
 
 use super::peers::PeersError;
 use crate::access::{AccessError, LoginError};
 
-/// Why a crawl cannot go on. What was committed stays; the next start continues from there.
+/// The reason why a crawl cannot go on. Everything that was committed stays, and the next start continues from there.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The state failed.
@@ -17,13 +17,13 @@ pub enum EngineError {
     /// A request could not be given its header fields.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// Nobody could be logged in.
+    /// A login failed.
     #[error(transparent)]
     Login(#[from] LoginError),
     /// The processes that crawl with this one cannot be reached, or this one lost its hosts.
     #[error("the cluster: {0}")]
     Peers(#[from] PeersError),
-    /// A thread ended that should not have.
+    /// A thread ended unexpectedly.
     #[error("internal: {0}")]
     Internal(&'static str),
 }

@@ -26,7 +26,7 @@ use crate::fetch::{Fetch, FetchError, Request};
 pub struct Fetchers<F> {
     /// Brings the answers.
     pub fetch: Arc<F>,
-    /// Gives failures their time.
+    /// Gives the times of failures.
     pub clock: Clock,
     /// The budget of memory for bodies.
     pub budget: Arc<ByteBudget>,
@@ -107,7 +107,7 @@ async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, orde
     };
     let next = sequence.get();
     sequence.set(next + 1);
-    // This fails only if the engine has failed. Then nobody needs the answer.
+    // This fails only if the engine has failed. Then the answer is not needed.
     let _ = shared.fetched.send(Fetched {
         sequence: next,
         job,

@@ -1,7 +1,7 @@
 //! The jobs that are open: the channels to and from fetchers and page workers, and the credits that bound them.
 //!
-//! A job costs a credit, and its report gives the credit back. Every channel has a slot for every credit, so that no send
-//! can block.
+//! A job costs a credit, and its report gives the credit back. Every channel has a slot for every credit, so that no
+//! send can block.
 
 use crossbeam_channel::Receiver;
 use dedup_stage::pipeline::Reorder;
@@ -21,10 +21,10 @@ pub(super) struct Jobs {
     pub reports: Receiver<Vec<JobReport>>,
     /// Puts reports into the order in which their answers came.
     reorder: Reorder<JobReport>,
-    /// Jobs that may still be opened.
+    /// The number of jobs that may still be opened.
     credits: usize,
     open: usize,
-    /// Page jobs among the open ones, so that `--max-pages` is not overshot.
+    /// The number of page jobs among the open ones. It is needed so that `--max-pages` is not exceeded.
     open_pages: u64,
     /// Tells the fetchers whether hosts wait for a credit.
     pressure: Pressure,
@@ -49,17 +49,17 @@ impl Jobs {
         self.credits > 0
     }
 
-    /// Jobs that may still be opened.
+    /// The number of jobs that may still be opened.
     pub fn credits(&self) -> usize {
         self.credits
     }
 
-    /// Jobs open now.
+    /// The number of jobs open now.
     pub fn open(&self) -> usize {
         self.open
     }
 
-    /// Page jobs open now.
+    /// The number of page jobs open now.
     pub fn open_pages(&self) -> u64 {
         self.open_pages
     }
@@ -73,7 +73,7 @@ impl Jobs {
         sent.map_err(|_| EngineError::Internal("the fetchers are gone"))
     }
 
-    /// Says whether hosts wait for a credit.
+    /// Tells the fetchers whether hosts wait for a credit.
     pub fn set_pressure(&self, waiting: bool) {
         self.pressure.set(waiting);
     }
@@ -99,7 +99,7 @@ impl Jobs {
         Some(report)
     }
 
-    /// The job of a report is not open any more: its credit is free again.
+    /// Ends the job of a report: its credit is free again.
     pub fn end(&mut self, report: &JobReport) {
         self.credits += 1;
         self.open -= 1;

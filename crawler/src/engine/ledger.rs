@@ -29,7 +29,7 @@ const PROMISE_INTERVAL: Millis = 50;
 const OUTPUTS: &[u8] = b"outputs";
 const ORDER: &[u8] = b"order";
 const STOP_REASON: &[u8] = b"stop-reason";
-/// When the present period of the outputs began.
+/// The time at which the present period of the outputs began.
 const PERIOD: &[u8] = b"period";
 
 /// State, outputs and counters.
@@ -40,23 +40,23 @@ pub(super) struct Ledger {
     sinks: Vec<Box<dyn Sink>>,
     /// The next place in the order of judging.
     next_order: u64,
-    /// The place of the page that is taken now, where several processes have one order.
+    /// The place of the page that is taken now, if several processes have one order.
     given: Option<u64>,
     /// The crawl directory.
     dir: PathBuf,
     started: Millis,
     elapsed_before: u64,
     last_commit: Millis,
-    /// When the next commit is due.
+    /// The time at which the next commit is due.
     commit_at: Millis,
     pages_since_commit: u32,
-    /// Outputs begin new files after this time, where that is wanted.
+    /// If outputs begin new files at intervals: the length of an interval.
     period: Option<Millis>,
     period_began: Millis,
 }
 
 impl Ledger {
-    /// Goes on from what `session` has. Outputs begin new files after each `period`.
+    /// Opens the ledger with the records that `session` has. Outputs begin new files after each `period`.
     pub fn open(
         dir: PathBuf,
         session: Session,
@@ -87,17 +87,17 @@ impl Ledger {
         })
     }
 
-    /// The place of the next page is this one.
+    /// Sets the place of the next page.
     pub fn set_order(&mut self, order: u64) {
         self.given = Some(order);
     }
 
-    /// Takes back [`Ledger::set_order`]. True if no page has taken the place.
+    /// Undoes [`Ledger::set_order`]. Returns true if no page has taken the place.
     pub fn unset_order(&mut self) -> bool {
         self.given.take().is_some()
     }
 
-    /// The next place in the order of judging. Places never repeat, and grow.
+    /// The next place in the order of judging. Places grow, and never repeat.
     pub fn next_order(&mut self) -> u64 {
         if let Some(order) = self.given.take() {
             self.next_order = self.next_order.max(order);
@@ -107,12 +107,12 @@ impl Ledger {
         self.next_order
     }
 
-    /// When this run began.
+    /// The time at which this run began.
     pub fn started(&self) -> Millis {
         self.started
     }
 
-    /// When the next commit is due.
+    /// The time at which the next commit is due.
     pub fn commit_at(&self) -> Millis {
         self.commit_at
     }
@@ -143,7 +143,8 @@ impl Ledger {
         &self.dir
     }
 
-    /// Writes a page to the outputs and to the state. The record lacks its places in the outputs, which are only known now.
+    /// Writes a page to the outputs and to the state. The record lacks its positions in the outputs, which are only
+    /// known now.
     pub fn record(&mut self, page: PageId, out: &PageOut<'_>, record: PageRecord) -> Result<()> {
         let (mut offset, mut graph) = (0, record.graph);
         for (number, sink) in self.sinks.iter_mut().enumerate() {
@@ -170,7 +171,7 @@ impl Ledger {
         if self.session.pending() == 0 {
             return Ok(());
         }
-        // What this run does not write stays as long as it is.
+        // Outputs that this run does not write keep their lengths.
         let mut lengths = match self.session.get(Space::META, OUTPUTS)? {
             Some(json) => serde_json::from_slice(&json).map_err(std::io::Error::from)?,
             None => Lengths::new(),
@@ -204,7 +205,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Notes why the run ends.
+    /// Records why the run ends.
     pub fn note_end(&mut self, reason: StopReason) -> Result<()> {
         self.put_json(STOP_REASON, reason.name())
     }

@@ -1,5 +1,5 @@
-//! The beginning of a line of `pages.jsonl`: everything that does not depend on the verdict. Page workers write it, so that
-//! the engine only appends.
+//! The beginning of a line of `pages.jsonl`: everything that does not depend on the verdict. Page workers make it, so
+//! that the engine only appends it.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::clock::rfc3339;
 pub(super) struct Facts<'a> {
     pub job: &'a Job,
     pub ended_at: Millis,
-    /// HTTP status; `None` where no answer came.
+    /// The HTTP status; `None` if no answer came.
     pub status: Option<u16>,
     pub content_type: Option<&'a str>,
     /// Bytes of the decoded body.

@@ -61,7 +61,8 @@ impl Desk<'_> {
         self.ledger.stats.links_found += finding.links.len() as u64;
         for (link, note) in finding.links.iter().zip(&finding.notes) {
             let (priority, merits) = match &finding.redirect {
-                // What comes back with a cookie is asked at once: some cookies do not last.
+                // A target to which the chain comes back with a cookie is requested at once, because some cookies do
+                // not last.
                 Some(redirect) if redirect.again && link.id != job.page.url => (1.0, job.merits),
                 Some(_) => (job.priority, job.merits),
                 None => self.scores.link(page, link.id.url, note),
@@ -106,8 +107,8 @@ impl Desk<'_> {
         Ok((counts, named))
     }
 
-    /// Takes a link of a duplicate: it is held for its counterpart, as news or as known. True if it was held, stopped or
-    /// queued now. (The frontier may decide to try it at once.)
+    /// Takes a link of a duplicate: it is held for its counterpart, as news or as known. Returns true if it was held,
+    /// stopped or queued now. (The frontier may decide to try it at once.)
     fn hold<'h>(&mut self, found: &Found<'_>, note: &LinkNote, hold: impl FnOnce() -> Hold<'h>) -> Result<bool> {
         if note.refusal.is_some() {
             self.admit(found, note.refusal)?;

@@ -1,5 +1,5 @@
-//! What the desk does with sitemaps and feeds beside their links: it remembers what each reading has brought, so that they are read
-//! again when that is worth a fetch.
+//! The records of sitemaps and feeds. They hold what each reading has brought, so that a list is read again when that
+//! is worth a fetch.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,8 @@ use super::message::{ListAnswer, PageFinding};
 use super::visits::List;
 use crate::fetch::Validators;
 
-/// A round of visits reads all sitemaps of a host that has at most this many: each is one request, and few sites have more.
+/// A round of visits reads all sitemaps of a host that has at most this many. Each costs one request, and few sites
+/// have more.
 const FEW: usize = 16;
 
 impl Desk<'_> {
@@ -22,15 +23,16 @@ impl Desk<'_> {
         Ok(list.map(|list| list.validators).filter(|known| !known.is_empty()))
     }
 
-    /// A sitemap was asked for.
+    /// Records the reading of a sitemap.
     pub(super) fn sitemap_read(&mut self, job: &Job, at: Millis, reading: ListAnswer) -> Result<()> {
         self.list_read(job, at, false, reading)
     }
 
-    /// A page was visited: if it is a feed, or was one, its news is counted. `new`: URLs that it brought.
+    /// Records the reading of a feed, if a visited page is one or was one. `new` is the number of new URLs that it
+    /// brought.
     pub(super) fn feed_read(&mut self, job: &Job, at: Millis, finding: &PageFinding, new: u32) -> Result<()> {
         if !finding.is_feed && job.page.visit == 1 {
-            // Most pages are no feed and never were one.
+            // Most pages are not feeds, and never were.
             return Ok(());
         }
         let is_answer = (200..300).contains(&finding.status);
@@ -59,7 +61,7 @@ impl Desk<'_> {
                 list.was_read(seconds(at), digest, news);
                 match status {
                     200..300 => list.validators = validators,
-                    // A 304 need not repeat what it confirms.
+                    // A 304 need not repeat the validators that it confirms.
                     304 => {
                         list.validators.etag = validators.etag.or(list.validators.etag);
                         list.validators.last_modified = validators.last_modified.or(list.validators.last_modified);
@@ -68,7 +70,7 @@ impl Desk<'_> {
                 }
                 list
             }
-            // What it lists at first is no news: it may be years old.
+            // The entries at the first reading are no news, because they may be years old.
             None => List {
                 url: job.url.as_str().to_owned(),
                 is_feed,
@@ -85,15 +87,15 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A round of visits begins: it reads the sitemaps, too. A host with many of them has those read whose news is worth it.
-    /// (Feeds are pages, and are planned with them.)
+    /// Queues the sitemaps that a round of visits reads. If a host has many, only those are read whose news is worth
+    /// the request. (Feeds are pages, and are planned with them.)
     pub(super) fn poll_sitemaps(&mut self) -> Result<()> {
         if !self.settings.scope.sitemaps {
             return Ok(());
         }
         let lists = List::all(&self.ledger.session)?;
         if lists.is_empty() {
-            // An earlier version has kept no records: they are named again by robots.txt.
+            // An earlier version has kept no records of sitemaps. robots.txt will name them again.
             self.frontier.forget_sitemaps();
         }
         let refresh = &self.settings.refresh;

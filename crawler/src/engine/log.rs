@@ -1,8 +1,8 @@
 //! The crawl log: one line for each request, in a file (`--log`) and among the messages (`-v`).
 //!
 //! The log has each request and its result, including failed attempts and requests for robots.txt. Verdicts are in the
-//! outputs. The log is no part of the state: a crash may lose its last lines, and if it cannot be written, the crawl goes
-//! on.
+//! outputs. The log is no part of the state: a crash may lose its last lines, and if it cannot be written, the crawl
+//! goes on.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -68,7 +68,7 @@ impl Log {
         self.write(|file| writeln!(file, "{line}"));
     }
 
-    /// Hands the lines to the operating system.
+    /// Gives the lines to the operating system.
     pub fn flush(&mut self) {
         self.write(|file| file.flush());
     }

@@ -1,4 +1,5 @@
-//! Logs in while the crawl goes on: each round of logins has a thread of its own, so that only the sites in question wait.
+//! Logs in while the crawl goes on. Each round of logins has a thread of its own, so that only the sites in question
+//! wait.
 
 use std::io;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub(super) fn with<F: Fetch>(fetch: &Arc<F>, settings: &Settings, clock: &Clock)
         let (done, logged_in) = bounded(1);
         let (fetch, settings, clock) = (Arc::clone(&fetch), Arc::clone(&settings), clock.clone());
         std::thread::Builder::new().name("login".into()).spawn(move || {
-            // If the crawl was stopped meanwhile, nobody listens any more.
+            // If the crawl was stopped meanwhile, the receiver is gone.
             let _ = done.send(runtime.block_on(access.log_in(&*fetch, &settings, &clock)));
         })?;
         Ok(logged_in)

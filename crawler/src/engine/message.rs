@@ -23,7 +23,7 @@ use crate::pdf::{Document, PdfError};
 use crate::sink::Texts;
 use crate::stub::Stub;
 
-/// A job as the engine hands it to the fetchers.
+/// A job as the engine gives it to the fetchers.
 #[derive(Debug)]
 pub struct Order {
     /// The job of the frontier.
@@ -32,7 +32,7 @@ pub struct Order {
     pub validators: Option<Validators>,
     /// The header fields of this request alone.
     pub worn: Worn,
-    /// What its origin says about the use of pages.
+    /// The statements of its origin about the use of pages.
     pub said: Option<Arc<Said>>,
 }
 
@@ -43,11 +43,11 @@ pub struct Fetched {
     pub sequence: u64,
     /// The job.
     pub job: Job,
-    /// When the answer was complete, or known not to come.
+    /// The time at which the answer was complete, or had failed.
     pub ended_at: Millis,
     /// The header fields of this request alone.
     pub worn: Worn,
-    /// What its origin says about the use of pages.
+    /// The statements of its origin about the use of pages.
     pub said: Option<Arc<Said>>,
     /// The answer.
     pub answer: Result<Answer, FetchError>,
@@ -83,7 +83,7 @@ pub struct JobReport {
     pub sequence: u64,
     /// The job.
     pub job: Job,
-    /// When the answer was complete, or known not to come.
+    /// The time at which the answer was complete, or had failed.
     pub ended_at: Millis,
     /// The answer in numbers, if there is one.
     pub answered: Option<AnswerFigures>,
@@ -102,9 +102,9 @@ pub struct JobReport {
 pub enum Finding {
     /// Addresses of a host.
     Addresses(Vec<IpAddr>),
-    /// Rules of an origin, and its robots.txt where that speaks of the use of pages (else empty).
+    /// The rules of an origin, and its robots.txt if that has statements about the use of pages (otherwise empty).
     Robots(RobotsRules, Vec<u8>),
-    /// The `tdmrep.json` of an origin; empty where there is none.
+    /// The `tdmrep.json` of an origin; empty if there is none.
     Tdm {
         /// HTTP status.
         status: u16,
@@ -147,17 +147,17 @@ pub struct SitemapFinding {
     pub sitemaps: Vec<Url>,
     /// Whether there are more of both than were read.
     pub cut: bool,
-    /// Of all entries, in any order; `None` where the answer is no sitemap.
+    /// The digest of all entries, in any order; `None` if the answer is no sitemap.
     pub digest: Option<u64>,
     /// For a later conditional request.
     pub validators: Validators,
 }
 
 impl Finding {
-    /// Bytes that a URL takes in memory beside its text.
+    /// The bytes that a URL takes in memory besides its text.
     const BESIDE: usize = 200;
 
-    /// The memory that its URLs and its record in the link graph take, about.
+    /// The approximate memory of its URLs and its record in the link graph, in bytes.
     pub fn bytes(&self) -> usize {
         let of = |url: &Url| url.as_str().len() + Self::BESIDE;
         match self {
@@ -174,11 +174,11 @@ impl Finding {
 /// A page that a sitemap names.
 #[derive(Debug)]
 pub struct Named {
-    /// Where it is.
+    /// Its URL.
     pub url: Url,
     /// Its identity.
     pub id: UrlId,
-    /// Why it will not be fetched.
+    /// The reason why it will not be fetched.
     pub refusal: Option<SkipReason>,
     /// Hints of the sitemap about it.
     pub hints: Hints,
@@ -199,9 +199,9 @@ pub struct PageFinding {
     pub bytes: u64,
     /// Bytes received.
     pub wire_bytes: u64,
-    /// Why the body is not whole, if it is not.
+    /// The reason why the body is not whole, if it is not.
     pub cut: Option<&'static str>,
-    /// Whether that may be otherwise the next time: the connection broke, or the bytes were broken.
+    /// Whether the body may be whole the next time: the connection broke, or the bytes were broken.
     pub is_broken: bool,
     /// Whether a page was promised (status 200), and its body is empty.
     pub is_empty: bool,
@@ -213,7 +213,7 @@ pub struct PageFinding {
     pub not_kept: bool,
     /// The accepted fingerprints near that of the page, if a page worker has searched for them.
     pub ahead: Option<Ahead>,
-    /// What it says of itself, if it has little text and was answered with 200.
+    /// The words in which it describes itself, if it has little text and was answered with 200.
     pub stub: Option<Stub>,
     /// Text, title, fingerprints; its links have moved to `links`.
     pub page: Page,
@@ -225,9 +225,9 @@ pub struct PageFinding {
     pub is_feed: bool,
     /// In a focused crawl: the topic on the page.
     pub hits: Option<PageHits>,
-    /// The question about the page to the program that scores pages; empty where it is not to be scored.
+    /// The question about the page to the program that scores pages; empty if it is not to be scored.
     pub question: Vec<u8>,
-    /// Its answer.
+    /// The program's answer.
     pub score: Option<f32>,
     /// Target of a redirect.
     pub redirect: Option<RedirectFinding>,
@@ -237,7 +237,7 @@ pub struct PageFinding {
     pub graph: Vec<u8>,
     /// For a later conditional request.
     pub validators: Validators,
-    /// 304.
+    /// Whether the answer is a 304.
     pub unchanged: bool,
     /// Main text in the forms that are written, where any are.
     pub texts: Texts,
@@ -257,7 +257,7 @@ impl PageFinding {
 /// Something that a page needs to be shown.
 #[derive(Debug)]
 pub struct Need {
-    /// Where it is.
+    /// Its URL.
     pub url: Url,
     /// Its identity.
     pub id: UrlId,
@@ -299,13 +299,13 @@ pub struct AnswerFigures {
     pub cut: Option<&'static str>,
 }
 
-/// What the answer to a request for a list says.
+/// The result of a request for a sitemap or a feed.
 pub(super) struct ListAnswer {
     /// HTTP status.
     pub status: u16,
-    /// Of what it lists; `None` where the answer is no list.
+    /// The digest of its entries; `None` if the answer is no list.
     pub digest: Option<u64>,
-    /// What it has brought, in weighted pages.
+    /// The news that it has brought, in weighted pages.
     pub news: f32,
     /// For a later conditional request.
     pub validators: Validators,

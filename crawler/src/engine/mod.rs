@@ -84,12 +84,12 @@ pub use unread::{Unread, causes as unread};
 pub use visits::{AGES, Freshness, HostRate, Round};
 pub use worker::Context;
 
-/// Orders of the owner of a crawl while it runs.
+/// Orders to a running crawl, from its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// End soon, with the state saved.
     Stop,
-    /// Hand out nothing until resumed.
+    /// Start no new jobs until resumed.
     Pause,
     /// Go on.
     Resume,
@@ -120,7 +120,7 @@ pub struct Parts<'a> {
     pub pdf: crate::pdf::Program,
     /// The clock.
     pub clock: Clock,
-    /// Wishes of the owner.
+    /// The channel of orders.
     pub control: Receiver<Control>,
     /// Whether the run is only for a round of visits. If so, a crawl that is not finished does not go on after the last
     /// visit.
@@ -130,8 +130,8 @@ pub struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Takes links from another directory of the same crawl. They are durable when this returns. A link that was met here
-    /// before changes nothing, so links may arrive twice.
+    /// Takes links from another directory of the same crawl. They are durable when this returns. A link that was found
+    /// here before changes nothing, so links may arrive twice.
     pub fn arrive(&mut self, links: &[Outbound]) -> Result<()> {
         for link in links {
             link.arrive(&mut self.frontier, self.clock.now(), &mut self.session)?;
@@ -235,7 +235,8 @@ impl Engine<'_> {
                 continue;
             }
             match self.desk.frontier.next(self.now(), &mut self.desk.ledger.session)? {
-                // Requisites come first on each host. This job is none, so its host has no more requisites, and it waits.
+                // Requisites come first on each host. This job is none, so its host has no more requisites, and it
+                // waits.
                 Next::Job(job) if is_full && !self.desk.is_for_requisites(&job) => self.desk.waiting.push_back(job),
                 Next::Job(job) => {
                     if let Some(order) = self.desk.order(job)? {
@@ -289,7 +290,7 @@ impl Engine<'_> {
 
     fn check_limits(&mut self) {
         let (now, limits) = (self.now(), &self.desk.settings.limits);
-        // Where several processes crawl, the limit is that of all.
+        // If several processes crawl, the limit is that of all of them.
         let is_alone = self.desk.together.is_none();
         let is_full = is_alone && limits.max_pages > 0 && self.desk.ledger.stats.pages >= limits.max_pages;
         if is_full && self.desk.requisites == 0 {
@@ -301,13 +302,13 @@ impl Engine<'_> {
         }
     }
 
-    /// When the next visit is due.
+    /// The time at which the next visit is due.
     fn visits_due(&mut self) -> Option<Millis> {
         if self.paused { None } else { self.desk.visits_due() }
     }
 
-    /// Waits for a report, a wish of the owner, the end of a login, or the time at which something is due. The engine
-    /// waits nowhere else. Returns why the run ends, if other processes have decided that it does.
+    /// Waits for a report, an order, the end of a login, or the time at which something is due. The engine waits
+    /// nowhere else. Returns why the run ends, if other processes have decided that it does.
     fn wait(&mut self) -> Result<Option<StopReason>> {
         let now = self.now();
         let mut deadline = (self.last_tick + TICK).min(self.desk.ledger.commit_at());

@@ -38,8 +38,8 @@ impl Desk<'_> {
         let broken = broken.or_else(|| finding.is_empty.then(|| Attempt::EMPTY.to_owned()));
         let outcome = Outcome::Done { status, elapsed, retry_after, target, cut: broken.is_some() };
         if self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)? {
-            // The URL is queued again, and nothing has been fetched yet: the server asked to come back later, or the answer
-            // may be better the next time.
+            // The URL is queued again, and nothing has been fetched yet: the server asked to come back later, or the
+            // answer may be better the next time.
             return self.failed_for_now(&job, broken.unwrap_or_else(|| status.to_string()), ended_at);
         }
         self.no_more_attempts(&job)?;
@@ -99,7 +99,7 @@ impl Desk<'_> {
         self.visit_ended(&job, ended_at, ended)
     }
 
-    /// Counts what an answer brought, and what was wrong with it.
+    /// Counts an answer, and its trouble if it has any.
     fn count_answer(&mut self, finding: &PageFinding, trouble: Option<&str>, relevance: Option<f32>) {
         let stats = &mut self.ledger.stats;
         if finding.redirect.is_some() {
@@ -123,7 +123,8 @@ impl Desk<'_> {
         }
     }
 
-    /// Where a redirect leads. If that is back to a URL that is to be asked once more, the finding says so from now on.
+    /// The direction in which a redirect leads. If it leads back to a URL that must be requested once more, the finding
+    /// says so from now on.
     fn lead(&mut self, job: &Job, finding: &mut PageFinding) -> Result<Leads> {
         let (Some(redirect), Some(link)) = (&mut finding.redirect, finding.links.first()) else { return Ok(Leads::On) };
         let leads = self.leads(job, redirect, &link.url)?;
@@ -246,7 +247,8 @@ impl Desk<'_> {
         };
         self.note_archived(job, &out);
         let payload = finding.exchange.as_ref().map(|exchange| exchange.payload.0);
-        // An answer that shows what the URL is has all its links. Any other keeps those of the last.
+        // An answer that shows the content of the URL has all its links. After any other answer, the links of the last
+        // one count.
         let graph = before.as_ref().and_then(|before| before.graph).filter(|_| !finding.shows());
         let record = PageRecord {
             verdict: judgement.verdict.into(),
@@ -261,7 +263,7 @@ impl Desk<'_> {
     }
 }
 
-/// The word for what is wrong with an answer, if anything.
+/// The word for the trouble with an answer, if there is any.
 fn trouble(job: &Job, finding: &PageFinding, leads: Leads) -> Option<String> {
     if finding.redirect.is_some() {
         let out = finding.notes.iter().any(|note| note.refusal == Some(SkipReason::Scope));
@@ -274,7 +276,7 @@ fn trouble(job: &Job, finding: &PageFinding, leads: Leads) -> Option<String> {
     if finding.status >= 400 { Some(finding.status.to_string()) } else { cut(finding) }
 }
 
-/// The word for why a body is not whole, if it is not.
+/// The word for the reason why a body is not whole, if it is not.
 fn cut(finding: &PageFinding) -> Option<String> {
     finding.cut.map(|kind| format!("cut_{kind}"))
 }
@@ -288,7 +290,7 @@ struct Taken {
     twin: Option<PageRecord>,
     content: Option<Content>,
     shown: Option<Shown>,
-    /// What has changed since the URL's last visit.
+    /// The change since the last visit to the URL.
     changed: Option<Changed>,
     relevance: Option<f32>,
     counts: LinkCounts,
@@ -301,15 +303,15 @@ struct Taken {
     label: Option<Label>,
 }
 
-/// Whether a page is unique, and says so little that nothing is learned from it: an endless site that echoes its URLs has a
-/// few words of its own on each page.
+/// Whether a page is unique, but has so little text that nothing is learned from it. An endless site that echoes its
+/// URLs has a few words of its own on each page.
 fn says_little(finding: &PageFinding, judgement: &Judgement) -> bool {
     judgement.verdict == Verdict::Unique && finding.page.signature.is_none()
 }
 
-/// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin. An
-/// unchanged page has the content of its last visit. Any other page with text has its own content, even if it has too
-/// little text to be judged.
+/// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin.
+/// An unchanged page has the content of its last visit. Any other page with text has its own content, even if it has
+/// too little text to be judged.
 fn content(
     job: &Job,
     finding: &PageFinding,

@@ -1,4 +1,4 @@
-//! What an engine does about `--max-pages`.
+//! The part of the engine that obeys `--max-pages`.
 
 use frontier::{JobKind, Next, Outcome};
 
@@ -26,13 +26,13 @@ impl Engine<'_> {
         }
     }
 
-    /// While no page may be fetched: hands out what another process waits for. False if there is nothing.
+    /// Hands out a job that another process waits for, while no page may be fetched. Returns false if there is none.
     pub(super) fn hand_out_errand(&mut self) -> Result<bool> {
         if self.desk.together.is_none() {
             return Ok(false);
         }
         let now = self.now();
-        // Jobs that wait keep their hosts from errands.
+        // Jobs that wait keep their hosts from such jobs.
         let job = match self.desk.waited() {
             Some(job) if job.kind == JobKind::Page => {
                 let back = Outcome::Returned { requested: false };

@@ -1,6 +1,7 @@
-//! Other processes that crawl with this one, each with its own hosts: what an engine asks of them, and what it hears.
+//! The other processes that crawl with this one, each with its own hosts: the questions of an engine to them, and the
+//! events that it gets from them.
 //!
-//! Nothing here knows how they are reached. [`crate::cluster`] reaches them over a replicated log.
+//! This module does not know how they are reached. [`crate::cluster`] reaches them over a replicated log.
 
 use crossbeam_channel::Receiver;
 use dedup_stage::judge::Proposal;
@@ -13,17 +14,18 @@ use crate::outbound::Outbound;
 
 /// The other processes, as one engine sees them.
 pub trait Peers: Send {
-    /// What is heard from them.
+    /// The events from the other processes.
     fn events(&self) -> &Receiver<Event>;
 
-    /// Puts pages into the common order, as one group. They come back as [`Event::Mine`], once everything before them has
-    /// come. Does not wait.
+    /// Puts pages into the common order, as one group. They come back as [`Event::Mine`] after everything before them
+    /// has come. This does not wait.
     fn propose(&mut self, group: Vec<Proposed>) -> Result<(), PeersError>;
 
-    /// Sends links to the processes that have their hosts. When this returns they cannot be lost.
+    /// Sends links to the processes that have their hosts. When this returns, the links cannot be lost.
     fn send(&mut self, links: &[Outbound]) -> Result<(), PeersError>;
 
-    /// Pages that this process may fetch in all, as far as is known when it begins; `None` where there is no limit.
+    /// The number of pages that this process may fetch in all, as far as is known at the start; `None` if there is no
+    /// limit.
     fn pages(&self) -> Option<u64> {
         None
     }
@@ -31,135 +33,137 @@ pub trait Peers: Send {
     /// Asks for more pages, or gives some back. The answer comes as [`Event::Pages`].
     fn ask_for_pages(&mut self, _request: QuotaRequest) {}
 
-    /// Says how far this process is.
+    /// Tells the progress of this process.
     fn tell(&mut self, progress: PeerProgress);
 
-    /// Whether a page is judged only when its place in the common order is known. Tests turn that off, to see that it is
-    /// needed.
+    /// Whether a page is judged only when its place in the common order is known. Tests switch this off to show that it
+    /// is needed.
     fn is_ordered(&self) -> bool {
         true
     }
 
-    /// Whether links that come here for hosts of other processes are sent on. Tests turn that off, to see that it is needed.
+    /// Whether links that arrive here for hosts of other processes are sent on. Tests switch this off to show that it
+    /// is needed.
     fn forwards(&self) -> bool {
         true
     }
 }
 
-/// What an engine hears.
+/// An event for the engine.
 #[derive(Debug)]
 pub enum Event {
-    /// Links to hosts of this process, or of one that has them now; they may have come before.
+    /// Links to hosts that this process has or had. They may have arrived before.
     Links {
-        /// Place in the sequence of links to this process.
+        /// The place in the stream of links to this process.
         at: u64,
         /// The links.
         links: Vec<Outbound>,
     },
-    /// Pages that another process judges (or that this one proposed in a life that a crash ended).
+    /// Pages that another process judges (or that this one proposed before a crash).
     Theirs {
-        /// Place in the common order.
+        /// The place in the common order.
         at: u64,
         /// The pages.
         pages: Vec<Proposed>,
     },
-    /// The oldest group that this process has proposed and not heard of.
+    /// The oldest group that this process has proposed and that has not come back before.
     Mine {
-        /// Place in the common order.
+        /// The place in the common order.
         at: u64,
     },
-    /// The answer to [`QuotaRequest::More`]. Where there was nothing to give, another answer comes as soon as there is.
+    /// The answer to [`QuotaRequest::More`]. If there are no pages to give now, another answer comes as soon as there
+    /// are.
     Pages {
         /// The number of the request.
         number: u64,
-        /// Pages that this process may fetch in all.
+        /// The number of pages that this process may fetch in all.
         pages: u64,
     },
-    /// Every process was quiet at one time, this one in the round that is named.
+    /// Every process was quiet at one time, this one in the given round.
     AllQuiet {
-        /// As in [`PeerProgress::round`].
+        /// The round, as in [`PeerProgress::round`].
         round: u64,
-        /// What follows from that.
+        /// The next step.
         all: All,
     },
-    /// The crawl cannot go on here.
+    /// The crawl cannot go on in this process, for this reason.
     Lost(String),
 }
 
-/// A process asks for pages to fetch, or gives back those that it does not need.
+/// A request for pages to fetch, or the return of pages that are not needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuotaRequest {
-    /// It asks for so many more.
+    /// The process asks for more pages.
     More {
-        /// Names the request.
+        /// The number of the request.
         number: u64,
-        /// How many.
+        /// The number of further pages.
         pages: u64,
     },
-    /// It needs no more than these in all, and asks for nothing.
+    /// The process needs no more pages than these in all, and its request is taken back.
     Back {
-        /// Pages that it may fetch in all from now on.
+        /// The number of pages that it may fetch in all from now on.
         to: u64,
     },
 }
 
-/// What it means that all processes were quiet at one time.
+/// The next step if all processes were quiet at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum All {
-    /// What is held back to the end may be released.
+    /// URLs that were held back to the end may be released.
     Quiet,
-    /// Every process has released what it held back: the crawl is over.
+    /// Every process has released the URLs that it held back. The crawl is over.
     Over,
-    /// All pages that the crawl may fetch are fetched: it is over.
+    /// All pages that the crawl may fetch are fetched. The crawl is over.
     Spent,
 }
 
 /// A page on its way through the common order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposed {
-    /// What its verdict depends on.
+    /// The data on which its verdict depends.
     pub page: Proposal,
-    /// When it was fetched.
+    /// The time at which it was fetched.
     pub fetched_at: Millis,
 }
 
 impl Proposed {
-    /// Pages of one group, at most.
+    /// The most pages of one group.
     pub const MOST: usize = 1 << 10;
-    /// Bytes of one group, at most, as [`Proposed::bytes`] counts them: a group is one message, and brokers take 1 MiB.
+    /// The most bytes of one group, as [`Proposed::bytes`] counts them. A group is one message, and brokers take 1 MiB.
     pub const MOST_BYTES: usize = 640 << 10;
 
-    /// Bytes of the page in a message, before it is compressed: about so many, and hardly ever more.
+    /// The approximate bytes of the page in a message, before compression. They are hardly ever more.
     pub fn bytes(&self) -> usize {
-        // A link has its length, whether it stands in the content, and a hash; so does a picture.
+        // A link has its length, a mark whether it is in the content, and a hash. A picture has a hash.
         let links: usize = self.page.links.iter().map(|(url, _)| url.len() + 16).sum();
         512 + self.page.url.len() + links + 8 * self.page.candidate.links.media.members().len()
     }
 
-    /// The place of a page in the order of judging, by the place of its group and its place there.
+    /// The place of a page in the order of judging, from the place of its group and its place in the group.
     pub fn order(at: u64, place: usize) -> u64 {
         at * Self::MOST as u64 + place as u64
     }
 }
 
-/// How far one process is.
+/// The progress of one process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PeerProgress {
-    /// What it does.
+    /// The phase.
     pub phase: Phase,
-    /// Grows with each change of the phase.
+    /// A number that grows with each change of the phase.
     pub round: u64,
-    /// Place of the last links that were taken.
+    /// The place of the last links that were taken.
     pub links_at: u64,
-    /// Place of the last pages that were judged or followed.
+    /// The place of the last pages that were judged or followed.
     pub pages_at: u64,
-    /// URLs queued.
+    /// The number of URLs queued.
     pub queued: u64,
-    /// Jobs open.
+    /// The number of open jobs.
     pub open: usize,
-    /// Counters.
+    /// The counters.
     pub stats: Stats,
-    /// Why it has ended, if it has.
+    /// The reason why it has ended, if it has.
     #[serde(default)]
     pub stop_reason: Option<StopReason>,
     /// Its estimate of the unique pages among the URLs held back, if there is one.
@@ -167,18 +171,18 @@ pub struct PeerProgress {
     pub lost: Option<Lost>,
 }
 
-/// What a process does.
+/// The phase of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// It fetches, or waits for a host.
     #[default]
     Busy,
-    /// It has nothing to do until links come, or until all are quiet and what is held back may be released.
+    /// It has nothing to do until links come, or until all are quiet and URLs held back to the end may be released.
     Idle,
-    /// It has nothing to do until links come, and has released what it held back.
+    /// It has nothing to do until links come, and has released the URLs that it held back.
     Drained,
-    /// It has URLs queued, and all pages that the crawl may fetch are taken. It does what others wait for.
+    /// It has URLs queued, but all pages that the crawl may fetch are taken. It does jobs that others wait for.
     Full,
     /// It was stopped before its work was done.
     Stopped,
@@ -187,19 +191,19 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The phase that a process leaves behind.
+    /// The last phase of a process that ends for this reason.
     pub fn after(reason: StopReason) -> Self {
         if reason == StopReason::Stopped { Phase::Stopped } else { Phase::Ended }
     }
 
-    /// Whether only links can make such a process work again, or the leave to release what it holds back, or to fetch more
-    /// pages.
+    /// Whether a process in this phase starts to work again only if links come, or if it may release URLs held back, or
+    /// fetch more pages.
     pub fn is_quiet(self) -> bool {
         matches!(self, Phase::Idle | Phase::Drained | Phase::Full | Phase::Ended)
     }
 }
 
-/// Why the other processes cannot be reached, or do not want this one any more.
+/// The reason why the other processes cannot be reached, or why this one must end.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct PeersError(pub String);

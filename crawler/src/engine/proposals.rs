@@ -1,4 +1,5 @@
-//! What the desk of an engine that crawls with others sends to them, and how it follows the pages that they judge.
+//! The part of the desk that talks with other processes: it sends links and pages to them, and follows the pages that
+//! they judge.
 
 use dedup_stage::judge::{Candidate, Case, Proposal};
 use dedup_stage::store::{self, Space};
@@ -13,7 +14,8 @@ use crate::outbound::{self, Outbound};
 use crate::record::PageRecord;
 
 impl Desk<'_> {
-    /// Sends links to where they belong: they must be durable there before the commit that says so.
+    /// Sends links to the processes that have their hosts. The links must be durable there before the commit that says
+    /// so.
     pub(super) fn send_links(&mut self) -> Result<()> {
         let Some(together) = &mut self.together else { return Ok(()) };
         let session = &mut self.ledger.session;
@@ -38,7 +40,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Pages that another process judges.
+    /// Follows pages that another process judges.
     pub(super) fn follow(&mut self, at: u64, pages: Vec<Proposed>) -> Result<()> {
         for (place, mut proposed) in pages.into_iter().enumerate() {
             proposed.page.candidate.order = Proposed::order(at, place);
@@ -56,12 +58,13 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A page of this process at its place in the common order.
+    /// Takes a page of this process at its place in the common order.
     pub(super) fn take_in_order(&mut self, report: JobReport, mut proposed: Proposed, order: u64) -> Result<()> {
         self.ledger.set_order(order);
         self.take(report)?;
         if self.ledger.unset_order() {
-            // It was not judged after all (its host asked for time, say). The others have followed it.
+            // The page was not judged after all (because its host asked for time, say). But the others have followed
+            // it.
             proposed.page.candidate.order = order;
             self.follow_one(&proposed)?;
         }
@@ -70,8 +73,8 @@ impl Desk<'_> {
 }
 
 impl Desk<'_> {
-    /// What other processes have to hear of a report: `None` where it is no page that the judge compares, and for a page whose
-    /// links alone fill a message. Of such a page only this process knows.
+    /// The part of a report that other processes must know. `None` if it is no page that the judge compares, and also
+    /// if its links alone fill a message. Only this process knows such a page.
     pub(super) fn proposed(&self, report: &JobReport) -> Result<Option<Proposed>> {
         let JobReport { job, ended_at, finding: Finding::Page(page), .. } = report else { return Ok(None) };
         if job.is_requisite() || page.redirect.is_some() || page.unchanged {

@@ -168,7 +168,8 @@ impl Worker<'_> {
             cookies: cookies::names(response.values("set-cookie")),
             target: link.id,
         };
-        // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its target.
+        // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its
+        // target.
         let note = LinkNote { refusal: self.refusal(target, job.depth), ..LinkNote::default() };
         (link, note, finding)
     }
@@ -188,7 +189,7 @@ impl Worker<'_> {
         exchange.inspect_err(|error| tracing::error!("{}: not archived: {error}", job.url)).ok()
     }
 
-    /// What a page with little text says of itself.
+    /// The words in which a page with little text describes itself.
     fn stub(&self, response: &Response, page: &Page) -> Option<Stub> {
         if response.status != 200 || !page.is_text {
             return None;
@@ -214,7 +215,7 @@ impl Worker<'_> {
         };
         let mut page = self.reader.read(&input);
         page.links = links.into_iter().map(link).collect();
-        // What a feed says is its list.
+        // The text of a feed is its list of entries.
         page.text = list.unwrap_or(page.text);
         page
     }
@@ -278,8 +279,8 @@ impl Worker<'_> {
         urls.into_iter().map(|url| Need { id: self.context.keys.identify(&url).0, url }).collect()
     }
 
-    /// Whether a link with this text would end the session of the crawl. The text counts only where the crawl has a session:
-    /// on the site of a login, and on the host of a page that was fetched with an account.
+    /// Whether a link with this text would end the session of the crawl. The text counts only if the crawl has a
+    /// session: on the site of a login, and on the host of a page that was fetched with an account.
     fn ends_session(&self, answered: &Answered<'_>, url: &Url, text: &str) -> bool {
         let is_own = || {
             answered.worn.is_private && url.host() == answered.job.url.host()
@@ -288,8 +289,8 @@ impl Worker<'_> {
         is_logout(url) || says_logout(text) && is_own()
     }
 
-    /// The links of a page, one per identity, with their notes and relations. In a focused crawl, `hits` has the topic's
-    /// words near each link.
+    /// The links of a page, one per identity, with their notes and relations. In a focused crawl, `hits` has the words
+    /// of the topic near each link.
     fn links(
         &self,
         answered: &Answered<'_>,
@@ -324,7 +325,7 @@ impl Worker<'_> {
     }
 }
 
-/// Why nothing was read of a document of a kind that has text. `None` where it was read, and for other kinds.
+/// The reason why nothing was read of a document of a kind that has text. `None` if it was read, and for other kinds.
 fn unread(answered: &Answered<'_>, kind: Kind) -> Option<String> {
     match kind {
         _ if answered.job.is_requisite() || !(200..300).contains(&answered.response.status) => None,

@@ -1,5 +1,5 @@
-//! The glue between the desk and the visits (`visits`): rounds begin and end here, and the desk tells them about each visit that
-//! has ended.
+//! The connection between the desk and the visits (`visits`): rounds begin and end here, and the desk reports each
+//! visit that has ended.
 
 use config::OnDuplicate;
 use dedup_stage::judge::{Changed, Judgement, Shown};
@@ -26,7 +26,7 @@ impl Ended {
 }
 
 impl Desk<'_> {
-    /// Begins a round of visits, or goes on with one that was interrupted. `only_visits`: nothing else is wanted.
+    /// Begins a round of visits, or continues one that was interrupted. `only_visits`: the run does nothing else.
     pub(super) fn begin_round(&mut self, only_visits: bool) -> Result<()> {
         let now = self.clock.now();
         let mut round = self.next_round(false, now);
@@ -46,7 +46,7 @@ impl Desk<'_> {
         self.poll_sitemaps()
     }
 
-    /// Begins the visits of a continuous crawl, or goes on with them.
+    /// Begins the visits of a continuous crawl, or continues them.
     pub(super) fn begin_continuous(&mut self) -> Result<()> {
         let now = self.clock.now();
         let mut round = self.next_round(true, now);
@@ -73,7 +73,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Whether copies are trusted: whoever keeps duplicates wants each of them as it is.
+    /// Whether copies are trusted. A user who keeps duplicates wants each of them as it is.
     fn trusts_copies(&self) -> bool {
         self.settings.dedup.on_duplicate != OnDuplicate::Keep
     }
@@ -97,7 +97,7 @@ impl Desk<'_> {
         amid_crawl && self.visits.as_ref().is_some_and(Visits::are_done)
     }
 
-    /// When the next visit of a continuous crawl is due, as far as no report changes that.
+    /// The time at which the next visit of a continuous crawl is due, as far as no report changes that.
     pub(super) fn visits_due(&mut self) -> Option<Millis> {
         let now = self.clock.now();
         self.continuous.as_mut().and_then(|visits| visits.due(now))
@@ -136,8 +136,8 @@ impl Desk<'_> {
         self.left_over(job, ended)
     }
 
-    /// Counts a visit that a round has queued, and that a run without visits of its own makes: `crawler crawl` after a round that
-    /// was killed, or whose budget was spent.
+    /// Counts a visit that a round has queued but that is made by a run without visits of its own: `crawler crawl`
+    /// after a round that was killed, or whose budget was spent.
     fn left_over(&mut self, job: &Job, ended: Ended) -> Result<()> {
         let is_visit = job.via == Via::Again && self.visits.is_none() && self.continuous.is_none();
         if is_visit && let Some(round) = &mut self.ledger.stats.round {
@@ -150,7 +150,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A sitemap says when a page has changed. Returns how far a change that it tells of is believed, 0..1.
+    /// Records that a sitemap says when a page has changed. Returns how far such a change is believed, 0..1.
     pub(super) fn hear_of(&mut self, url: UrlId, lastmod: Millis, at: Millis) -> Result<f32> {
         let Some(listed) = Listed::put(url, lastmod, at, &mut self.ledger.session)? else { return Ok(0.0) };
         Ok(match (&mut self.continuous, &mut self.visits) {
@@ -160,12 +160,12 @@ impl Desk<'_> {
         })
     }
 
-    /// The validators for a conditional request. A copy gets a conditional request only if its original still shows what
-    /// the copy was a copy of. Otherwise it gets a full request, because "not modified" compares the copy with its own
-    /// past, and not with the original.
+    /// The validators for a conditional request. A copy gets a conditional request only if its original still shows
+    /// what the copy was a copy of. Otherwise it gets a full request, because "not modified" compares the copy with its
+    /// own past, and not with the original.
     pub(super) fn validators(&self, job: &Job) -> Result<Option<Validators>> {
         if matches!(job.via, Via::Redirect { .. }) {
-            // It is asked again because the answer is to be another one.
+            // It is requested again because another answer is expected.
             return Ok(None);
         }
         let Some(before) = self.before(job)? else { return Ok(None) };

@@ -26,14 +26,14 @@ pub(super) struct Scores {
 #[derive(Clone, Copy)]
 pub(super) struct PageScore {
     of_page: OfPage,
-    /// In a crawl with a topic: the relevance that the page hands on to its links.
+    /// In a crawl with a topic: the relevance that the page passes on to its links.
     worth: Option<f32>,
     /// If a program scores pages: the score of the page, or the expected score.
     score: f32,
 }
 
 impl Scores {
-    /// For a crawl with these settings; goes on from what `session` has counted of the topic's words.
+    /// Makes the scores of a crawl with these settings, with the counts of the topic's words that `session` has.
     pub fn open(settings: &Settings, topic: Option<&Arc<Topic>>, session: &Session) -> Result<Self> {
         let focus = topic.map(|topic| Focus::open(Arc::clone(topic), settings.focus.relevant_from, session));
         // Links are counted if their number changes more than the order of arrival.
@@ -57,8 +57,8 @@ impl Scores {
         score.or(topical)
     }
 
-    /// The parts that all links of a page share. `novelty` is the share of the page that is new, 0..1; `depth` is that of
-    /// the links.
+    /// The parts that all links of a page share. `novelty` is the share of the page that is new, 0..1; `depth` is that
+    /// of the links.
     pub fn page(&self, job: &Job, novelty: f32, depth: u32, relevance: Option<f32>) -> PageScore {
         let expected = f32::from(job.merits.relevance) / 255.0;
         let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, expected));

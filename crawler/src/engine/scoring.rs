@@ -56,7 +56,7 @@ impl Stage {
             select! {
                 recv(reports) -> some => match some {
                     Ok(reports) => self.take(reports),
-                    // The engine has ended: nobody waits for scores any more.
+                    // The engine has ended, so scores are not needed any more.
                     Err(_) => return,
                 },
                 recv(said) -> said => self.hear(said.unwrap_or(Said::Ended)),
@@ -74,7 +74,8 @@ impl Stage {
         self.waiting.extend(ask.into_iter().map(|report| Asked { id: 0, tries: 0, report }));
     }
 
-    /// Asks about the first of the waiting pages. While the program rests after failures, all pages go on without a score.
+    /// Asks about the first of the waiting pages. While the program rests after failures, all pages go on without a
+    /// score.
     fn ask(&mut self) {
         let batch = self.waiting.len().min(BATCH);
         let mut lines = Vec::new();
@@ -126,7 +127,7 @@ impl Stage {
     }
 }
 
-/// The question about a page, where there is one.
+/// The question about a page, if there is one.
 fn question(report: &JobReport) -> Option<&[u8]> {
     match &report.finding {
         Finding::Page(page) => Some(page.question.as_slice()).filter(|question| !question.is_empty()),

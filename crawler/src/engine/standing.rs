@@ -1,6 +1,6 @@
-//! Which troubles still stand. A URL that is visited again may be answered well this time, or fail in another way: what its last
-//! visit brought counts, and what went wrong at the visits before counts no more. The totals over all visits stay as they are
-//! ([`Stats`]). The state knows the troubles of the last visit to each URL that had any, and the counters know how many were
+//! Finds the troubles that still stand. A URL that is visited again may be answered well, or fail in another way. Only
+//! the trouble at its last visit counts. The totals over all visits stay as they are ([`Stats`]). The state has the
+//! troubles of the last visit to each URL that had any, and the counters have the numbers of troubles that were
 //! superseded.
 
 use frontier::Job;
@@ -16,12 +16,12 @@ pub(super) const LOOP: &str = "redirect_loop";
 pub(super) const OUT: &str = "redirected_out";
 pub(super) const NOWHERE: &str = "redirect_nowhere";
 
-/// Stands between two kinds of trouble of one visit.
+/// The text between two kinds of trouble of one visit.
 const AND: char = ' ';
 
 impl Desk<'_> {
-    /// Notes what was wrong with a visit: statuses, the words for failures, and the words above. What was wrong with the last
-    /// visit to this URL is superseded.
+    /// Records the troubles of a visit: statuses, the words for failures, and the words above. The troubles of the last
+    /// visit to this URL are superseded.
     pub(super) fn note_troubles(&mut self, job: &Job, kinds: &[&str]) -> Result<()> {
         let (key, session) = (job.page.url.to_bytes(), &mut self.ledger.session);
         if job.page.visit > 1
@@ -40,7 +40,7 @@ impl Desk<'_> {
 }
 
 impl Stats {
-    /// The same counters, in which of the troubles only those of the last visit to each URL count.
+    /// The same counters, but with only those troubles that belong to the last visit to each URL.
     pub fn standing(&self) -> Self {
         let mut rest = self.clone();
         for (kind, times) in &self.superseded {

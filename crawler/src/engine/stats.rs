@@ -46,11 +46,11 @@ pub struct Stats {
     pub statuses: BTreeMap<u16, u64>,
     /// URLs given up, by the word for why.
     pub failures: BTreeMap<String, u64>,
-    /// Of those given up because TLS failed: by the cause, in words, where it is known.
+    /// The URLs given up because TLS failed, by the cause, in words, if it is known.
     pub tls: BTreeMap<String, u64>,
-    /// URLs queued whose last attempt failed, by what came of it: a status, or the word for the failure.
+    /// URLs queued whose last attempt failed, by its result: a status, or the word for the failure.
     pub retrying: BTreeMap<String, u64>,
-    /// Of all these troubles, by the word for them: those of visits to URLs that were visited once more since.
+    /// The troubles above that are superseded, because their URL was visited once more since, by their words.
     pub superseded: BTreeMap<String, u64>,
     /// Out-links read, one per key and page.
     pub links_found: u64,
@@ -69,12 +69,13 @@ pub struct Stats {
     /// At the end of a run: URLs that could not be fetched because robots.txt forbids it or cannot be read, or because
     /// their host cannot be found, by the word for the reason.
     pub withheld: BTreeMap<String, u64>,
-    /// Of those withheld because TLS failed: by the cause, in words, where it is known.
+    /// The URLs withheld because TLS failed, by the cause, in words, if it is known.
     pub withheld_tls: BTreeMap<String, u64>,
-    /// At the end of a run: URLs that were refused because they lie beyond a limit of the crawl, by the name of its flag.
+    /// At the end of a run: the number of URLs that were refused because they lie beyond a limit of the crawl, by the
+    /// name of its flag.
     pub beyond: BTreeMap<String, u64>,
-    /// At the end of a run: URLs that nobody asked to leave out and that were not fetched all the same, by the word for what
-    /// they ran into (see [`super::unread`]).
+    /// At the end of a run: URLs that were not fetched although the user did not exclude them, by the word for the
+    /// reason (see [`super::unread`]).
     pub unread: BTreeMap<String, u64>,
     /// URLs that were held as links of duplicates, at the last commit.
     pub held: u64,
@@ -82,20 +83,24 @@ pub struct Stats {
     pub stopped: u64,
     /// URLs refused, by the word for the reason, at the last commit.
     pub refused: BTreeMap<String, u64>,
-    /// At the end of a run: URLs that are held or stopped, and whose counterpart or representative was not answered well.
+    /// At the end of a run: the number of URLs that are held or stopped, and whose counterpart or representative had no
+    /// good answer.
     pub uncovered: u64,
     /// Whether the last run fetched everything: see `complete` in OUTPUT.md.
     pub complete: bool,
-    /// Whether the last run of `crawler crawl` had nothing left to fetch that would have become due within `--patience`. What was
-    /// queued since then was found by visits.
+    /// Whether the last run of `crawler crawl` had nothing left to fetch that would have become due within
+    /// `--patience`. URLs queued since then were found by visits.
     pub was_finished: bool,
-    /// If the last run ended because nothing that is queued becomes due within `--patience`: when the first of it does.
+    /// If the last run ended because nothing that is queued becomes due within `--patience`: the time at which the
+    /// first URL becomes due.
     pub next_due: Option<Millis>,
-    /// The host with which most went wrong.
+    /// The host with the most troubles.
     pub worst_host: Option<WorstHost>,
-    /// Pages that are walls or soft 404s, by label. The first pages of each, which have no label in the outputs, count too.
+    /// The number of pages that are walls or soft 404s, by label. The first pages of each, which have no label in the
+    /// outputs, count too.
     pub labels: BTreeMap<String, u64>,
-    /// At the end of a run with an account (`--login`, `--cookies-file`): the walls among them, which the account did not lift.
+    /// At the end of a run with an account (`--login`, `--cookies-file`): the walls that were shown although there was
+    /// an account.
     pub walls_with_account: u64,
     /// Pages that were fetched and not kept, because they may not be used for the purpose of the crawl.
     pub not_kept: u64,
@@ -157,7 +162,7 @@ impl Stats {
         *self.errand_failures.entry(kind).or_default() += 1;
     }
 
-    /// Writes them into the state.
+    /// Writes the counters into the state.
     pub fn put(&self, session: &mut Session) -> store::Result<()> {
         let json = serde_json::to_vec(self).map_err(std::io::Error::from)?;
         session.put(Space::META, *b"stats", json);
@@ -182,8 +187,8 @@ impl Stats {
         self.statuses.iter().any(|(status, count)| *count > 0 && matches!(status, 200..=299 | 304))
     }
 
-    /// The estimate of the unique pages among the URLs held back, as far as it still holds: `found` may be of an earlier run, and
-    /// no more can be lost than is held now.
+    /// The estimate of the unique pages among the URLs held back, as far as it is still valid. `found` may be from an
+    /// earlier run, and no more pages can be lost than URLs are held now.
     pub fn lost(&self, found: Option<Lost>) -> Option<Lost> {
         let held = (self.held + self.stopped) as f64;
         found.map(|Lost { estimate, low, high }| Lost {
@@ -204,7 +209,7 @@ impl Stats {
     }
 }
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
@@ -232,7 +237,7 @@ impl StopReason {
         }
     }
 
-    /// From that word.
+    /// The reason with this word.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Done, Self::Waiting, Self::PageLimit, Self::TimeLimit, Self::Stopped]
             .into_iter()
@@ -259,7 +264,7 @@ pub struct Snapshot<'a> {
     pub trouble: Option<&'a str>,
     /// The time.
     pub now: Millis,
-    /// Why the run ended, in the last snapshot.
+    /// In the last snapshot: the reason why the run ended.
     pub stopped: Option<StopReason>,
 }
 

@@ -1,9 +1,10 @@
-//! Labels pages that many URLs of a host show in the place of what was asked for: walls, and soft 404s.
+//! Labels pages that many URLs of a host show in place of the requested page: walls, and soft 404s.
 //!
-//! A *stub* is a page with little text of which the judge has found duplicates on its host; or, where pages with hardly any
-//! text name their URL (so that none is a duplicate), all such pages with one title that says what they are. The judge does not
-//! compare pages without words; those whose bytes differ are one stub if they have one title. The state keeps one small record
-//! for each stub of each host, and the memory none. The rule is explained in OUTPUT.md.
+//! A *stub* is a page with little text of which the judge has found duplicates on its host. There are two other kinds
+//! of stubs. If pages with hardly any text name their URL, none is a duplicate of another; then all such pages with the
+//! same title are one stub, if the title says what they are. The judge does not compare pages without words; those
+//! whose bytes differ are one stub if they have the same title. The state has one small record for each stub of each
+//! host, and nothing is kept in memory. OUTPUT.md explains the rule.
 
 use dedup_stage::judge::{Judgement, Verdict};
 use dedup_stage::store::codec;
@@ -21,10 +22,10 @@ use crate::record::PageRecord;
 use crate::spaces;
 use crate::stub::{Label, Stub};
 
-/// What is known of a stub of one host.
+/// The record of a stub of one host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Shown {
-    /// URLs that have shown it.
+    /// The number of URLs that have shown it.
     urls: u32,
     /// The first segments of their paths, by a hash of six bits: a set of bits.
     folders: u64,
@@ -37,14 +38,14 @@ struct Shown {
 impl Shown {
     /// This many URLs show a stub before its pages get a label.
     const MANY: u32 = 10;
-    /// A page that says nothing of itself is a soft 404 if at least this many URLs show it.
+    /// A page that does not describe itself is a soft 404 if at least this many URLs show it.
     const UNLIKE_URLS: u32 = 20;
     /// These URLs must be in at least this many folders.
     const UNLIKE_FOLDERS: u32 = 8;
     /// Their paths must have at least this many different numbers of segments.
     const UNLIKE_DEPTHS: u32 = 3;
 
-    /// A URL has shown the stub.
+    /// Counts a URL that has shown the stub.
     fn add(&mut self, url: &Url) {
         self.urls = self.urls.saturating_add(1);
         let segments = url.path_segments().map(|all| all.filter(|segment| !segment.is_empty()).collect::<Vec<_>>());
@@ -79,19 +80,19 @@ impl Desk<'_> {
         let Some(stub) = finding.stub else { return Ok(None) };
         let site = job.page.url.site;
         let page = &finding.page;
-        // A page without words that says what it is all the same: by its title, or by a field for a password.
+        // The page has no words, but its title or a field for a password shows what it is.
         let is_bare = page.words == 0 && stub.says.is_some() && !finding.is_feed;
         let key = match judgement.verdict {
             Verdict::Exact { of } | Verdict::Near { of, .. } => {
                 let shows = twin.and_then(|twin| twin.content).map(|content| content.shows);
-                // A twin without words was not judged, and has no content: the twin itself stands for what it shows.
+                // A twin without words was not judged, and has no content. Its URL takes the place of its content.
                 shows.or(is_bare.then_some(of.url.url))
             }
             Verdict::Unchanged { .. } => content.map(|own| own.shows),
             Verdict::Unique if stub.in_title && stub.is_tiny && page.signature.is_none() => {
                 Some(xxh3_64(format!("title of a stub\0{}", page.title).as_bytes()))
             }
-            // Its bytes differ under each URL, by a token against forgery, say.
+            // The bytes differ between URLs, because of a token against forgery, say.
             Verdict::Unjudged if is_bare => Some(xxh3_64(format!("title of a bare stub\0{}", page.title).as_bytes())),
             Verdict::Unique | Verdict::Known { .. } | Verdict::Unjudged => None,
         };

@@ -1,8 +1,9 @@
-//! An engine that crawls with others: what it hears from them, and when it may end.
+//! The state of an engine that crawls together with other processes: the data that it has from them, and the conditions
+//! under which it may end.
 //!
-//! A process that has nothing to do is *quiet*: only links from others can give it work. When all are quiet and no links
-//! are on their way, each releases what it has held back to the end ([`Desk::drain`]); when all are quiet after that, the
-//! crawl is over.
+//! A process that has nothing to do is *quiet*: only links from others can give it work. When all are quiet and no
+//! links are on their way, each releases the URLs that it has held back to the end ([`Desk::drain`]). When all are
+//! quiet after that, the crawl is over.
 
 use std::collections::BTreeSet;
 
@@ -16,15 +17,17 @@ use super::peers::{Peers, Proposed};
 use super::stats::StopReason;
 use crate::outbound::Outbound;
 
-/// A robots file that others were asked for, and of which nothing is heard, is asked for again after so long.
+/// The time after which another process is asked again for a robots.txt, if no answer has come.
 const ASK_AGAIN: Millis = 60_000;
 
-/// Keys in [`Space::META`]: how far this process has read what the others say.
+/// The key in [`Space::META`] of the place up to which this process has read the links from others.
 pub(super) const LINKS_AT: &[u8] = b"links-at";
-/// What the judge keeps follows from the pages up to here.
+/// The key of the place up to which it has read the pages of all. The records of the judge follow from the pages up to
+/// this place.
 pub const PAGES_AT: &[u8] = b"pages-at";
 
-/// How far a process has read what the others say: the places of the last links and of the last pages that are in its state.
+/// The places up to which a process has read what others send: those of the last links and of the last pages that are
+/// in its state.
 pub fn places(session: &Session) -> store::Result<(u64, u64)> {
     let place = |key| -> store::Result<u64> {
         let bytes = session.get(Space::META, key)?;
@@ -33,33 +36,34 @@ pub fn places(session: &Session) -> store::Result<(u64, u64)> {
     Ok((place(LINKS_AT)?, place(PAGES_AT)?))
 }
 
-/// What an engine keeps of the others.
+/// The data of an engine about the other processes.
 pub(super) struct Together {
     pub peers: Box<dyn Peers>,
     pub barrier: Barrier,
-    /// The pages that may be fetched here; `None` where there is no limit.
+    /// The pages that may be fetched here; `None` if there is no limit.
     pub allowance: Option<Allowance>,
-    /// Where links for others stand in the state that came since the last commit.
+    /// The keys in the state of the links for others that came since the last commit.
     pub outgoing: BTreeSet<Vec<u8>>,
-    /// Where pages are judged without waiting for their place: those that the others have not heard of.
+    /// If pages are judged without waiting for their place: the pages that the others do not know yet.
     pub stale: Vec<Proposed>,
-    /// Links that came here, and whose hosts another process has now. They are sent on before the commit that says that they
-    /// came.
+    /// Links that arrived here although another process has their hosts now. They are sent on before the commit that
+    /// says that they arrived.
     pub onward: Vec<Outbound>,
-    /// Robots files that others were asked for, with the time; each is asked for again until the rules have come.
+    /// The robots.txt files that others were asked for, with the time. Each is asked for again until its rules have
+    /// come.
     errands: Vec<(Errand, Millis)>,
     pub links_at: u64,
     pub pages_at: u64,
     pub round: u64,
-    /// Set while there is nothing to do, with what that means for the end.
+    /// Set while there is nothing to do, with what follows for the end.
     pub quiet: Option<Quiet>,
 }
 
-/// Nothing is to be done until links come.
+/// The state of a process that has nothing to do until links come.
 #[derive(Clone, Copy)]
 pub(super) struct Quiet {
     pub reason: StopReason,
-    /// What was held back is released.
+    /// Whether the URLs held back to the end are released.
     pub drained: bool,
 }
 
@@ -71,8 +75,8 @@ impl Together {
         Ok(Self { peers, barrier, allowance, outgoing, stale, onward, errands, links_at, pages_at, round, quiet })
     }
 
-    /// Whether something is awaited from others: while no page may be fetched here (`is_full`) leave to fetch more, and else
-    /// robots files.
+    /// Whether something is awaited from others: while no page may be fetched here (`is_full`), the permission to fetch
+    /// more, and otherwise robots.txt files.
     pub fn waits(&self, is_full: bool) -> bool {
         match &self.allowance {
             Some(allowance) if is_full => allowance.is_awaited(),
@@ -80,7 +84,7 @@ impl Together {
         }
     }
 
-    /// The robots files to be asked for now: new ones, and those of which nothing was heard for long.
+    /// The robots.txt files to ask for now: new ones, and those for which no answer has come for long.
     pub fn due_errands(&mut self, new: Vec<Errand>, now: Millis) -> Vec<Outbound> {
         let mut due: Vec<Outbound> = Vec::new();
         for (errand, asked) in self.errands.iter_mut().filter(|(_, asked)| now >= *asked + ASK_AGAIN) {
@@ -92,7 +96,7 @@ impl Together {
         due
     }
 
-    /// Rules have come: nobody need be asked for them any more.
+    /// Records that rules have come, so that no other process need be asked for them.
     pub fn rules_came(&mut self, of: &Asker) {
         for (errand, _) in &mut self.errands {
             errand.askers.retain(|asker| asker.of != of.of);

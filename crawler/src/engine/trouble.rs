@@ -49,24 +49,24 @@ impl LocalTrouble {
     }
 }
 
-/// The host with which most went wrong.
+/// The host with the most troubles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorstHost {
     /// Its name.
     pub host: String,
-    /// Answers with an error status, URLs given up without an answer, and URLs that are still queued after a trouble; of all runs
-    /// since it is the worst host.
+    /// The number of answers with an error status, of URLs given up without an answer, and of URLs that are still
+    /// queued after a trouble, in all runs since this is the worst host.
     pub troubles: u64,
     /// Those of them that are URLs still queued. They are counted anew when a run ends.
     #[serde(default)]
     pub queued: u64,
     /// The most frequent kind: a status, or the word for a failure.
     pub kind: String,
-    /// How many are of this kind. 0 in the state of an earlier version, which did not count them.
+    /// The number of troubles of this kind. It is 0 in the state of an earlier version, which did not count them.
     #[serde(default)]
     pub most: u64,
-    /// The troubles that last, by kind: those that are not URLs still queued. Without the kinds that an earlier version did not
-    /// store.
+    /// The troubles that last, by kind: those that are not URLs still queued. Kinds that an earlier version did not
+    /// store are missing.
     #[serde(default)]
     pub lasting: BTreeMap<String, u64>,
     /// The URLs that are still queued, by kind of the trouble.
@@ -78,7 +78,7 @@ impl WorstHost {
     /// The kind of the URLs that robots.txt forbids.
     const FORBIDDEN: &str = "robots";
 
-    /// The same without the URLs that robots.txt forbids, which is no fault. `None` if nothing is left.
+    /// The same troubles without the URLs that robots.txt forbids, which are no faults. `None` if nothing is left.
     pub fn without_forbidden(&self) -> Option<Self> {
         let mut rest = self.clone();
         let Some(forbidden) = rest.waiting.remove(Self::FORBIDDEN) else { return Some(rest) };
@@ -90,7 +90,7 @@ impl WorstHost {
         Some(rest)
     }
 
-    /// Of which kind its troubles are, in words.
+    /// The kind of its troubles, in words.
     pub fn kinds(&self) -> String {
         match self.most {
             0 => format!("mostly {}", self.kind),
@@ -101,7 +101,7 @@ impl WorstHost {
     }
 }
 
-/// Troubles by host, of the hosts that had any in this run, and of the one with most troubles before.
+/// The troubles by host: of the hosts that had any in this run, and of the host that had the most before.
 #[derive(Debug, Default)]
 pub(super) struct HostTroubles {
     by_host: HashMap<Box<str>, BTreeMap<Box<str>, u64>>,
@@ -115,7 +115,7 @@ impl HostTroubles {
     /// Troubles of earlier runs whose kind is not known any more.
     const OTHER: &str = "";
 
-    /// Goes on from the worst host of the runs before. What was queued then is counted anew.
+    /// Begins with the worst host of earlier runs. URLs that were queued then are counted anew.
     pub fn after(worst: Option<&WorstHost>) -> Self {
         let mut troubles = Self::default();
         if let Some(WorstHost { host, troubles: count, queued, kind, most, lasting: by_kind, .. }) = worst {
@@ -123,7 +123,7 @@ impl HostTroubles {
             let mut kinds: BTreeMap<Box<str>, u64> =
                 by_kind.iter().map(|(kind, count)| (kind.as_str().into(), *count)).collect();
             if kinds.is_empty() && *queued == 0 {
-                // The state of an earlier version: it has stored the most frequent kind only. (If URLs were queued, this may be
+                // The state of an earlier version has only the most frequent kind. (If URLs were queued, this may be
                 // the kind of these.)
                 kinds.insert(kind.as_str().into(), if *most == 0 { lasting } else { lasting.min(*most) });
             }
@@ -152,8 +152,8 @@ impl HostTroubles {
         *self.by_host.entry(host.into()).or_default().entry(kind.into()).or_default() += 1;
     }
 
-    /// The host with the most troubles; URLs that robots.txt forbids count only where others are as many. If several hosts have as
-    /// many, the first by name.
+    /// The host with the most troubles. URLs that robots.txt forbids count only if hosts are equal otherwise. If
+    /// several hosts are still equal, it is the first by name.
     pub fn worst(&self) -> Option<WorstHost> {
         let sum = |kinds: &BTreeMap<Box<str>, u64>| kinds.values().sum::<u64>();
         let forbidden = |host: &str| self.queued.get(host).and_then(|kinds| kinds.get(WorstHost::FORBIDDEN)).copied();
@@ -227,7 +227,7 @@ mod tests {
             "an earlier version did not count"
         );
 
-        // The next run counts on; what was queued when a run ended is counted anew.
+        // The next run continues the counts. URLs that were queued when a run ended are counted anew.
         let mut next = HostTroubles::after(Some(&worst));
         next.note(&url("a.test"), "timeout");
         next.note_queued(&url("a.test"), "refused");
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!((worst.troubles, worst.queued), (4, 0));
     }
 
-    /// Catches troubles that last and are booked under the kind of the URLs that were queued.
+    /// Catches lasting troubles that are counted under the kind of the queued URLs.
     #[test]
     fn each_run_counts_what_lasts_under_its_own_kind() {
         let url = Url::parse("http://a.test/x").unwrap();

@@ -15,7 +15,7 @@ struct State {
     bytes: usize,
     /// The report that the engine takes next.
     next: u64,
-    /// The engine takes no more.
+    /// Whether the engine takes no more reports.
     is_over: bool,
 }
 
@@ -46,12 +46,12 @@ impl UnderWay {
         Weight { all: self.clone(), bytes }
     }
 
-    /// The engine takes this report next.
+    /// Sets the report that the engine takes next.
     pub fn next(&self, sequence: u64) {
         self.change(|state| state.next = sequence);
     }
 
-    /// The engine has ended: nobody waits from now on.
+    /// Records that the engine has ended. From now on, no code waits for pages.
     pub fn close(&self) {
         self.change(|state| state.is_over = true);
     }

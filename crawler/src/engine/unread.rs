@@ -1,7 +1,7 @@
-//! What a crawl leaves unread although nobody asked for that: bounds and guards of its own that a URL or a page ran into. A
-//! crawl that left something unread is not complete, and says what it ran into.
+//! URLs and links that a crawl leaves unread although the user did not exclude them, because of a bound or guard of the
+//! crawler. A crawl that left something unread is not complete, and reports the reasons.
 //!
-//! (Limits that the user gave, such as `--max-depth`, are no causes. They are told of as limits: see `beyond` in
+//! (Limits that the user gave, such as `--max-depth`, are no such reasons. They are reported as limits: see `beyond` in
 //! [`Stats`].)
 
 use config::Urls;
@@ -11,16 +11,16 @@ use url::Url;
 
 use super::stats::Stats;
 
-/// Something that left URLs or links unread.
+/// A reason for which URLs or links were left unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unread {
     /// The word for scripts.
     pub kind: &'static str,
-    /// How many URLs or links.
+    /// The number of URLs or links.
     pub count: u64,
-    /// What they are, for people.
+    /// The noun for them, for users.
     pub what: &'static str,
-    /// Why, with the setting that changes it, if there is one.
+    /// The reason, with the setting that changes it, if there is one.
     pub why: &'static str,
 }
 
@@ -31,7 +31,8 @@ impl Unread {
     }
 }
 
-/// The word for held or stopped URLs of which the rescue has tried none, although others of their family gained something.
+/// The word for held or stopped URLs of which the rescue has tried none, although others of their family gained
+/// something.
 pub(super) const UNTRIED: &str = "untried";
 
 /// The causes: the word, what is counted, and why. The first ones are kinds of URLs.
@@ -47,11 +48,11 @@ const CAUSES: [(&str, &str, &str); 9] = [
     ("sitemaps_cut", "sitemap", "read in part, because of more than 8 MiB of URLs"),
 ];
 
-/// The word for what a skipped URL ran into; `None` if it is left out for a reason of its own.
+/// The word for the reason why a URL was skipped; `None` if it is a reason of another kind.
 pub(super) fn kind(skipped: &Skipped, urls: &Urls) -> Option<&'static str> {
     match (skipped.reason, skipped.detail) {
         (SkipReason::Budget, Detail::None) => Some("budget"),
-        // Counted as the redirect that leads there.
+        // This is counted as the redirect that leads there.
         (SkipReason::Trap, Detail::Redirects) => None,
         (SkipReason::Trap, Detail::Origins) => Some("origins"),
         (SkipReason::Trap, _) if skipped.rules.is_empty() => {
@@ -64,7 +65,7 @@ pub(super) fn kind(skipped: &Skipped, urls: &Urls) -> Option<&'static str> {
     }
 }
 
-/// What was left unread, and why.
+/// The reasons for which something was left unread.
 pub fn causes(stats: &Stats) -> impl Iterator<Item = Unread> + '_ {
     let count = |kind| match kind {
         "redirect_loop" => stats.redirects_endless,

@@ -1,5 +1,5 @@
-//! The statements of origins about the use of their pages that are known before a page is fetched: in robots.txt, and for
-//! some purposes in `tdmrep.json`.
+//! The statements of origins about the use of their pages that are known before a page is fetched: in robots.txt, and
+//! for some purposes in `tdmrep.json`.
 //!
 //! Both are kept in the state, so that a later run need not ask for them. The frontier keeps the rules of robots.txt
 //! about fetching; they are not here.
@@ -56,7 +56,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// For this product token, and this purpose if there is one.
+    /// Makes the statements for this product token, and for this purpose if there is one.
     pub fn new(token: &str, purpose: &str) -> Self {
         let (known, waits) = Default::default();
         Self { token: token.to_owned(), purpose: Purpose::named(purpose), known, waits }
@@ -119,7 +119,7 @@ pub(super) fn is_tdm(url: &Url) -> bool {
     url.path() == TdmFile::PATH
 }
 
-/// Whether a job asks for a sitemap. (The file with what an origin says of text mining is fetched in the same way.)
+/// Whether a job asks for a sitemap. (`tdmrep.json` is fetched in the same way.)
 pub(super) fn is_sitemap(job: &Job) -> bool {
     job.kind == JobKind::Sitemap && !is_tdm(&job.url)
 }

@@ -21,8 +21,8 @@ pub(super) struct Vanished {
 }
 
 impl Desk<'_> {
-    /// The links that vanished since the last visit, which `before` is the record of. `None` where nothing can be compared:
-    /// at the first visit, after an error, and where another directory has the links of the last visit.
+    /// The links that vanished since the last visit, of which `before` is the record. `None` if nothing can be
+    /// compared: at the first visit, after an error, and if another directory has the links of the last visit.
     pub(super) fn vanished(
         &self,
         job: &Job,

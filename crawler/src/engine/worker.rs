@@ -1,5 +1,5 @@
-//! Page workers: threads without state that do all work that costs much CPU. They read pages, make hashes, resolve links
-//! and check their scope, and finish the bytes of the outputs. So the engine only decides and appends.
+//! Page workers: threads without state that do all work that costs much CPU. They read pages, make hashes, resolve
+//! links and check their scope, and prepare the bytes of the outputs. So the engine only decides and appends.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,11 +40,11 @@ pub struct Context {
     pub keys: Keys,
     /// The scope of the crawl.
     pub scope: Arc<Scope>,
-    /// Our product token.
+    /// The product token of the crawler.
     pub token: String,
     /// Whether `nofollow` and robots.txt are obeyed.
     pub obey_robots: bool,
-    /// Redirects followed in a row.
+    /// The most redirects that are followed in a row.
     pub max_hops: u8,
     /// The topic of a focused crawl.
     pub topic: Option<Arc<Topic>>,
@@ -104,7 +104,7 @@ pub(super) struct Worker<'a> {
     pub finder: Option<Finder>,
 }
 
-/// A whole answer with its request.
+/// An answer with its request.
 pub(super) struct Answered<'a> {
     pub job: &'a Job,
     pub ended_at: Millis,
@@ -244,7 +244,7 @@ pub(super) fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> 
     response.headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// What a later request can be made conditional with.
+/// The validators for a later conditional request.
 pub(super) fn validators(response: &Response) -> Validators {
     Validators {
         etag: header(response, "etag").map(str::to_owned),
@@ -252,7 +252,7 @@ pub(super) fn validators(response: &Response) -> Validators {
     }
 }
 
-/// The time that the server asks us to wait.
+/// The time for which the server asks the crawler to wait.
 pub(super) fn wait(response: &Response, now: Millis) -> Option<Millis> {
     header(response, "retry-after").and_then(|value| retry_after(value, now))
 }

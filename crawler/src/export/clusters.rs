@@ -1,4 +1,4 @@
-//! Clusters of pages that say the same: the page that the others repeat, and those others.
+//! Clusters of pages that say the same: the page that the others repeat, and the others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
@@ -8,18 +8,19 @@ use serde_json::json;
 use super::latest::{Latest, key};
 use crate::report::line::PageLine;
 
-/// What the line says that tells of a page's content.
+/// The line that describes the content that a page shows now.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     is_copy: bool,
-    /// Its number.
+    /// The number of the line.
     line: usize,
 }
 
-/// Writes `{"representative","pages"}` for each cluster of more than one page. The representative is the page that the others
-/// repeat; but where pages of the cluster say that another page of it has the canonical URL, that one. (A canonical URL outside
-/// of the cluster shows something else, and is not believed.) A page of several visits is where its latest visits put it: one that
-/// says what it said stays where it was, and one that is not there any more is in no cluster.
+/// Writes `{"representative","pages"}` for each cluster of more than one page. The representative is the page that the
+/// others repeat. But if pages of the cluster say that another page of it has the canonical URL, the representative is
+/// that page. (A canonical URL outside of the cluster shows something else, and is not believed.) If a page was visited
+/// several times, its latest visits decide about its cluster: a page that says what it said before stays in its
+/// cluster, and a page that is missing is in no cluster.
 pub fn write(pages: impl BufRead, out: &mut impl Write) -> io::Result<()> {
     let mut latest = Latest::default();
     let mut places: HashMap<String, Place> = HashMap::new();
@@ -62,14 +63,15 @@ pub fn write(pages: impl BufRead, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The page that the others repeat: one that repeats none. If that one is not in the cluster any more, the one that has shown the
-/// content first.
+/// The page that the others repeat: one that repeats none. If that page is not in the cluster any more, the page that
+/// was the first to show the content.
 fn first<'a>(pages: &[&'a str], places: &HashMap<String, Place>) -> &'a str {
     let rank = |page: &&&str| (places[**page].is_copy, places[**page].line);
     pages.iter().min_by_key(rank).copied().unwrap_or_default()
 }
 
-/// The page that stands for a cluster: the one that most of its pages name as canonical, of several the first by URL.
+/// The representative of a cluster: the page that most of its pages name as canonical; of several such pages, the first
+/// by URL.
 fn chosen<'a>(first: &'a str, pages: &[&'a str], canonicals: &HashMap<String, String>) -> &'a str {
     let mut votes: BTreeMap<&str, u32> = BTreeMap::new();
     for canonical in pages.iter().filter_map(|page| canonicals.get(*page)) {
@@ -104,7 +106,7 @@ mod tests {
         for _ in 0..2 {
             let expected = "{\"pages\":[\"b\",\"c\"],\"representative\":\"a\"}\n";
             assert_eq!(written(&(lines.concat() + &e_changed)), expected);
-            // As the pages of several workers may follow each other.
+            // The pages of several workers may come in such an order.
             lines.reverse();
         }
     }

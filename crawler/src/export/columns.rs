@@ -1,9 +1,9 @@
-//! What the columns of each export hold, for formats whose columns have types.
+//! The columns of each export, and their types, for formats whose columns have types.
 
-/// What a column holds. Every value may be missing.
+/// The type of a column. Every value may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Text; anything but a text as JSON.
+    /// Text. A value that is no text is written as JSON.
     Text,
     /// A whole number.
     Integer,
@@ -11,18 +11,18 @@ pub enum Kind {
     Float,
     /// True or false.
     Bool,
-    /// A time: in lines RFC 3339, in tables milliseconds since 1970 in UTC.
+    /// A time: RFC 3339 in lines, milliseconds since 1970 in UTC in tables.
     Time,
-    /// Texts.
+    /// A list of texts.
     Texts,
 }
 
-/// A column: name, and what it holds.
+/// A column: its name and its type.
 pub type Column = (&'static str, Kind);
 
 use Kind::{Bool, Float, Integer, Text, Texts, Time};
 
-/// Of `--what pages`.
+/// The columns of `--what pages`.
 pub const PAGES: [Column; 36] = [
     ("url", Text),
     ("visit", Integer),
@@ -62,20 +62,20 @@ pub const PAGES: [Column; 36] = [
     ("permissions", Text),
 ];
 
-/// Of `--what links`.
+/// The columns of `--what links`.
 pub const LINKS: [Column; 5] = [("source", Text), ("url", Text), ("state", Text), ("status", Integer), ("rel", Text)];
 
-/// Of `--what skipped`.
+/// The columns of `--what skipped`.
 pub const SKIPPED: [Column; 6] =
     [("url", Text), ("reason", Text), ("source", Text), ("rule", Text), ("detail", Text), ("known", Text)];
 
-/// Of `--what text`.
+/// The columns of `--what text`.
 pub const TEXT: [Column; 8] = texts("text");
 
-/// Of `--what markdown`.
+/// The columns of `--what markdown`.
 pub const MARKDOWN: [Column; 8] = texts("markdown");
 
-/// Of `--what clusters`.
+/// The columns of `--what clusters`.
 pub const CLUSTERS: [Column; 2] = [("representative", Text), ("pages", Texts)];
 
 const fn texts(form: &'static str) -> [Column; 8] {

@@ -1,4 +1,4 @@
-//! Tables as CSV (RFC 4180) out of JSON Lines: `crawler export --format csv`.
+//! Makes tables in CSV (RFC 4180) from JSON Lines: `crawler export --format csv`.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -6,11 +6,12 @@ use std::io::{self, Write};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Takes JSON Lines and writes a row for each object, under a row of names. Unless the columns are given, they are the members of
-/// the first object, in its order. Members that have no column are left out, missing ones are empty. Lists and objects are written as JSON.
+/// Takes JSON Lines and writes a row for each object, under a row of names. Unless the columns are given, they are the
+/// members of the first object, in its order. Members without a column are left out, and missing members are empty.
+/// Lists and objects are written as JSON.
 ///
-/// A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is
-/// no number) gets an apostrophe in front: titles and URLs are written by strangers.
+/// A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return,
+/// and is no number) gets an apostrophe in front. This is necessary because strangers write the titles and the URLs.
 #[derive(Debug)]
 pub struct Table<W> {
     out: W,
@@ -31,7 +32,7 @@ impl<W: Write> Table<W> {
         Self { columns: names.into_iter().map(str::to_owned).collect(), ..Self::new(out) }
     }
 
-    /// The end of the table. One without rows gets a row of these names.
+    /// Ends the table. A table without rows gets a row of these names.
     pub fn finish<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> io::Result<()> {
         if !self.has_names {
             row(names.into_iter().map(|name| cell(&Value::from(name))), &mut self.out)?;
@@ -72,7 +73,7 @@ impl<W: Write> Write for Table<W> {
     }
 }
 
-/// The names of an object's members, in its order, which [`Map`] does not keep.
+/// The names of an object's members, in the order of the text. [`Map`] does not keep this order.
 struct Names(Vec<String>);
 
 impl<'de> Deserialize<'de> for Names {

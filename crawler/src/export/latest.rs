@@ -1,8 +1,9 @@
-//! What each URL shows at its latest visit: whether its page is alive, and which pages say the same. Read from the lines of
-//! `pages.jsonl`, with about a hundred bytes in memory for each URL.
+//! The latest version of each URL: whether its page is alive, and which pages have the same content. This is read from
+//! the lines of `pages.jsonl`. It takes about a hundred bytes of memory for each URL.
 //!
-//! A line names its twin by URL, and a twin may change later. So each content that a URL has shown has a number: a duplicate gets
-//! the number of what its twin shows, and keeps it when the twin changes. Pages with one number are a cluster.
+//! A line names its twin by URL, and a twin may change later. So each content that a URL has shown has a number. A
+//! duplicate gets the number of the content that its twin shows, and keeps it when the twin changes. Pages with the
+//! same number are a cluster.
 
 use std::collections::HashMap;
 
@@ -10,30 +11,31 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::report::line::{PageLine, Word};
 
-/// Names a URL while lines are read.
+/// The key of a URL while lines are read.
 pub(super) fn key(url: &str) -> u64 {
     xxh3_64(url.as_bytes())
 }
 
-/// What all URLs show.
+/// The contents of all URLs.
 #[derive(Debug, Default)]
 pub(super) struct Latest {
     pages: HashMap<u64, Page>,
-    /// The parent of each content in a union-find forest. Two contents become one if lines came in another order than the visits
-    /// (pages of several workers).
+    /// The parent of each content, in a union-find forest. Two contents are united if the lines do not come in the
+    /// order of the visits (pages of several workers).
     parents: Vec<u32>,
 }
 
-/// What one URL shows.
+/// The contents of one URL.
 #[derive(Debug, Default)]
 struct Page {
-    /// Whether a line of the URL was read, and not only its name.
+    /// Whether a line of the URL was read. Otherwise, only another line has named it.
     has_line: bool,
-    /// Whether the last answer was a page. An error of the server changes nothing; 404, 410 and a redirect do.
+    /// Whether the last answer was a page. A server error does not change this; 404, 410 and a redirect do.
     is_alive: bool,
-    /// The visit that has shown the content first, after other content; `None` where its line is not there.
+    /// The visit at which the content of now was first shown, after other content; `None` if the line of that visit is
+    /// not there.
     visit: Option<u32>,
-    /// All contents that it has shown; `now` is the place of the latest one.
+    /// All contents that the URL has shown. `now` is the index of the latest one.
     shown: Vec<Shown>,
     now: usize,
 }
@@ -42,20 +44,20 @@ struct Page {
 #[derive(Clone, Copy, Debug)]
 struct Shown {
     content: u32,
-    /// Digest of the bytes, as far as it fits.
+    /// The first 64 bits of the digest of the bytes.
     digest: Option<u64>,
     simhash: Option<u64>,
 }
 
 impl Latest {
-    /// Takes the next line.
+    /// Adds the next line.
     pub fn add(&mut self, line: &PageLine<'_>) {
         let url = key(&line.url);
         let page = self.pages.entry(url).or_default();
         let is_first = !page.has_line;
         page.has_line = true;
         match line.status {
-            // Without the whole page, it is as it was before.
+            // A page that was not received whole changes nothing, unless it is the first.
             Some(200..300) if line.error.is_some() && !is_first => {}
             Some(200..300 | 304) => {
                 page.is_alive = true;
@@ -66,7 +68,7 @@ impl Latest {
         }
     }
 
-    /// The page shows something.
+    /// Records that a page shows the content of a line.
     fn show(&mut self, url: u64, line: &PageLine<'_>, is_first: bool) {
         let hex = |text: &str| u64::from_str_radix(text.get(..16)?, 16).ok();
         let digest = line.sha256.as_deref().and_then(hex);
@@ -74,13 +76,13 @@ impl Latest {
         let is_said = line.verdict == Word::Unchanged || line.status == Some(304);
         let page = self.pages.entry(url).or_default();
         if is_said && let Some(shown) = page.shown.get_mut(page.now) {
-            // The bytes may be others.
+            // The content is the same, but the bytes may have changed.
             *shown =
                 Shown { content: shown.content, digest: digest.or(shown.digest), simhash: simhash.or(shown.simhash) };
             return;
         }
         let earlier = page.shown.iter().position(|shown| shown.is(digest, simhash));
-        // Another page named this one as its twin before its own line came.
+        // Another page has named this one as its twin before this page's own line came.
         let named = page.shown.first().map(|shown| shown.content).filter(|_| is_first);
         let content = match (line.verdict, &line.duplicate_of) {
             (Word::Exact | Word::Near, Some(twin)) => {
@@ -105,15 +107,15 @@ impl Latest {
         }
     }
 
-    /// What the twin of a page showed when it was its twin: of all that it has shown, the content that is as far from the page's as
-    /// the line says.
+    /// The content that the twin of a page showed when it was the twin. Of all contents of the twin, this is the one
+    /// whose distance from the page fits the line best.
     fn content_of_twin(&mut self, twin: u64, digest: Option<u64>, simhash: Option<u64>, distance: Option<u32>) -> u32 {
         let page = self.pages.entry(twin).or_default();
         if page.shown.is_empty() {
             let content = self.new_content();
             let page = self.pages.entry(twin).or_default();
             page.shown.push(Shown { content, digest: None, simhash: None });
-            // Nothing says that it is gone, unless its own line does.
+            // The twin counts as alive, unless its own line says otherwise.
             page.is_alive |= !page.has_line;
             return content;
         }
@@ -132,7 +134,7 @@ impl Latest {
         content
     }
 
-    /// Makes two contents one.
+    /// Unites two contents.
     fn unite(&mut self, a: u32, b: u32) -> u32 {
         let (a, b) = (self.root(a), self.root(b));
         let (first, later) = (a.min(b), a.max(b));
@@ -147,36 +149,38 @@ impl Latest {
         content
     }
 
-    /// The cluster of a URL, if its page is alive. `None` as well where no line names the URL.
+    /// The cluster of a URL, if its page is alive. Also `None` if no line names the URL.
     pub fn cluster(&self, url: u64) -> Option<u32> {
         let page = self.pages.get(&url).filter(|page| page.is_alive)?;
         page.shown.get(page.now).map(|shown| self.root(shown.content))
     }
 
-    /// Whether a line of `pages.jsonl` is of this URL, or names it.
+    /// Whether a line of `pages.jsonl` is about this URL, or names it.
     pub fn has(&self, url: u64) -> bool {
         self.pages.contains_key(&url)
     }
 
-    /// Whether what a URL shows now was shown first at this visit. Where the line of that visit is not there, any visit may be it.
+    /// Whether the content that a URL shows now was first shown at this visit. If the line of that visit is missing,
+    /// any visit may be it.
     pub fn is_of_visit(&self, url: u64, visit: u32) -> bool {
         self.pages.get(&url).and_then(|page| page.visit).is_none_or(|shown| shown == visit)
     }
 }
 
 impl Shown {
-    /// Whether it has the same bytes, or the same fingerprint.
+    /// Whether this content has the same bytes or the same fingerprint.
     fn is(&self, digest: Option<u64>, simhash: Option<u64>) -> bool {
         digest.is_some() && self.digest == digest || simhash.is_some() && self.simhash == simhash
     }
 }
 
-/// Lines of `pages.jsonl` for tests of the exports.
+/// Makes lines of `pages.jsonl` for the tests of the exports.
 #[cfg(test)]
 pub(super) mod lines {
     use serde_json::json;
 
-    /// One visit to a URL.
+    /// One visit to a URL: the URL, the visit, the status, the verdict, the twin, and a number that stands for the
+    /// text.
     pub struct Seen(pub &'static str, pub u32, pub u16, pub &'static str, pub Option<&'static str>, pub u64);
 
     /// The line of a visit.
@@ -189,8 +193,8 @@ pub(super) mod lines {
             + "\n"
     }
 
-    /// A crawl, a visit that finds `p` changed and `q` missing, and one that finds both as they were. `n` came and went, and `s`
-    /// answered with an error of the server in the end.
+    /// A crawl, then a visit that finds `p` changed and `q` missing, then a visit that finds both as they were at
+    /// first. In between, `n` comes and goes. At the end, `s` answers with a server error.
     pub const ROUNDS: [Seen; 14] = [
         Seen("p", 1, 200, "unique", None, 1),
         Seen("q", 1, 200, "unique", None, 2),

@@ -1,4 +1,4 @@
-//! The link graph of a crawl as rows: every link of the last answer of every page.
+//! The link graph of a crawl as rows: every link in the last answer of every page.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -16,29 +16,29 @@ use crate::series::Gone;
 pub struct Links {
     graph: Graph,
     addresses: Addresses,
-    /// URLs that were fetched and that no page links to: seeds, entries of sitemaps.
+    /// The URLs that were fetched although no page links to them: seeds, and entries of sitemaps.
     unlinked: Vec<UrlId>,
 }
 
 /// One link.
 #[derive(Clone, Debug)]
 pub struct Link<'a> {
-    /// The page that has it; none where a seed or a sitemap names the URL.
+    /// The page that has the link; `None` if the URL comes from a seed or a sitemap.
     pub source: Option<&'a str>,
-    /// Where it leads.
+    /// The URL to which the link leads.
     pub url: &'a str,
-    /// Where that URL stands.
+    /// The state of that URL.
     pub state: &'static str,
-    /// HTTP status of its last answer.
+    /// The HTTP status of its last answer.
     pub status: Option<u16>,
-    /// What the page says of it.
+    /// The kinds of the link that the page states (`rel`).
     pub rels: Vec<&'static str>,
-    /// The URL whose answer is an error, where the link is broken.
+    /// The URL whose answer is an error, if the link is broken.
     pub broken: Option<&'a Address>,
 }
 
 impl Links {
-    /// Reads the graph of a crawl, with its frontier for where each URL stands.
+    /// Reads the graph of a crawl. `frontier` gives the state of each URL.
     pub fn open(dir: &mut CrawlDir, frontier: &Frontier) -> anyhow::Result<Self> {
         let addresses = Addresses::read(frontier, dir.session())?;
         let length = dir.lengths()?.get(LinksGraph::NAME).copied().unwrap_or(0);
@@ -53,12 +53,12 @@ impl Links {
         Ok(Self { graph, addresses, unlinked })
     }
 
-    /// Parts of the graph that are not there any more.
+    /// The parts of the graph that are missing.
     pub fn gone(&self) -> &[Gone] {
         self.graph.gone()
     }
 
-    /// Calls `visit` with each link: first those that nobody has, then page by page in the order of fetching.
+    /// Calls `visit` with each link: first those that no page has, then page by page in the order of fetching.
     pub fn each(&self, visit: &mut dyn FnMut(&Link<'_>) -> io::Result<()>) -> io::Result<()> {
         for id in &self.unlinked {
             self.link(None, *id, Vec::new()).map_or(Ok(()), |link| visit(&link))?;

@@ -1,5 +1,5 @@
-//! What the outputs of a crawl hold, in other forms: main text, clusters, tables as CSV and Parquet, WACZ. The command `crawler export`
-//! calls these. All but the link graph read outputs of a crawl alone, nothing of its state.
+//! The outputs of a crawl in other forms: main text, clusters, tables as CSV and Parquet, WACZ. The command `crawler
+//! export` calls these. All except the link graph read only outputs of a crawl, and nothing of its state.
 
 mod clusters;
 pub mod columns;

@@ -1,4 +1,5 @@
-//! Tables as Parquet out of JSON Lines: `crawler export --format parquet`. Zstandard, row groups of [`ROWS`] rows at most.
+//! Makes tables in Parquet from JSON Lines: `crawler export --format parquet`. They are compressed with Zstandard, and
+//! a row group has [`ROWS`] rows at most.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -17,12 +18,13 @@ use time::format_description::well_known::Rfc3339;
 
 use super::columns::{Column, Kind};
 
-/// Rows gathered before they are written …
+/// The number of rows that are gathered before they are written …
 const ROWS: usize = 1 << 14;
-/// … or bytes of lines, whichever comes first: main texts are long.
+/// … or the number of bytes of lines, whichever is reached first. Main texts are long.
 const BYTES: usize = 32 << 20;
 
-/// Takes JSON Lines and writes a row for each object. Members without a column are left out, missing ones are null.
+/// Takes JSON Lines and writes a row for each object. Members without a column are left out, and missing members are
+/// null.
 pub struct ParquetTable<W: Write + Send> {
     columns: &'static [Column],
     builders: Vec<Builder>,

@@ -1,4 +1,4 @@
-//! The main text of pages: of each cluster of pages that are alive, one line of `text.jsonl` or `markdown.jsonl`.
+//! The main text of pages: one line of `text.jsonl` or `markdown.jsonl` for each cluster of pages that are alive.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::latest::{Latest, key};
 use crate::report::line::PageLine;
 
-/// What is read of a line.
+/// The members of a line that are read.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
@@ -21,15 +21,15 @@ struct Line<'a> {
 /// A cluster of pages that say the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Cluster {
-    /// As `pages.jsonl` tells.
+    /// The cluster that `pages.jsonl` gives.
     Told(u32),
-    /// `pages.jsonl` does not have the page (any more): that of this URL.
+    /// The cluster of a page that `pages.jsonl` does not have (any more), by the key of a URL.
     Of(u64),
 }
 
-/// Copies lines. `pages` are those of `pages.jsonl`: they say which pages are alive, which text each shows at its latest visit, and
-/// which say the same. Of each cluster one page is copied, or, if `all` are wanted, each page that is alive. `texts` gives the lines
-/// of text from their beginning; they are read twice.
+/// Copies lines of text. `pages` gives the lines of `pages.jsonl`: they say which pages are alive, which text each
+/// shows at its latest visit, and which pages say the same. One page of each cluster is copied or, with `all`, each
+/// page that is alive. `texts` opens the lines of text at their beginning; they are read twice.
 pub fn write<R: BufRead>(
     pages: impl BufRead,
     texts: impl Fn() -> io::Result<R>,
@@ -40,7 +40,7 @@ pub fn write<R: BufRead>(
     for line in pages.lines() {
         latest.add(&serde_json::from_str::<PageLine<'_>>(&line?)?);
     }
-    // Of each page that is alive: the number of its line, its cluster, and whether it is a copy.
+    // For each page that is alive: the number of its line, its cluster, and whether it is a copy.
     let mut now: HashMap<u64, (u64, Cluster, bool)> = HashMap::new();
     for (number, line) in (0..).zip(texts()?.lines()) {
         let line = line?;
@@ -81,10 +81,11 @@ mod tests {
 
     use super::super::latest::lines::{ROUNDS, Seen, line};
 
-    /// The URLs and visits of the text that is exported after some visits.
+    /// The URLs and visits of the text that is exported after `visits`. The lines of the first `known` visits are
+    /// missing.
     fn exported(visits: &[Seen], known: usize, all: bool) -> Vec<String> {
         let pages: String = visits.iter().skip(known).map(line).collect();
-        // As a crawl writes them: a page that says what it said has no line.
+        // A crawl writes lines in this way: a page that says what it said before gets no line of text.
         let said = visits.iter().filter(|seen| seen.2 == 200 && seen.3 != "unchanged");
         let texts: String = said
             .map(|Seen(url, visit, _, _, twin, text)| {
@@ -111,7 +112,7 @@ mod tests {
     fn a_text_whose_line_of_pages_jsonl_is_gone_is_exported_once() {
         assert_eq!(exported(&ROUNDS[..5], 4, false), ["p 1", "q 1", "s 1"]);
         assert_eq!(exported(&ROUNDS[..5], 5, true).len(), 5);
-        // Of `p` and its copy only later lines are there: what they show was written down before.
+        // Only later lines of `p` and its copy are there. What they show was written earlier.
         assert_eq!(exported(&ROUNDS[..7], 6, false), ["q 1", "p/copy 1", "s 1", "p 2"]);
     }
 }

@@ -1,4 +1,4 @@
-//! A crawl directory as a WACZ file.
+//! Writes a crawl directory as a WACZ file.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -13,19 +13,19 @@ use crate::report::source::Lines;
 use crate::sink::{PagesJsonl, sort_lines};
 use crate::wacz::{Input, Page, Written, write};
 
-/// What stands in the index of an archive, and is not there.
+/// The parts of an archive that its index names and that are missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// By name of a WARC file that is not there: lines of the index that name it.
+    /// The number of lines of the index that name a missing WARC file, by the name of the file.
     pub files: BTreeMap<String, u64>,
-    /// URLs all of whose captures are in such files.
+    /// The URLs that have captures in such files only.
     urls: HashSet<String>,
 }
 
-/// Writes the archive of `dir` (a crawl with `--warc`) to `out`. `created` is now, in milliseconds since the Unix epoch.
-/// Pages are the lines of `pages.jsonl` with a 2xx answer that has a title or words. Captures in WARC files that are not
-/// there are left out of the index, and so are pages that have no other captures. Errors with `NotFound` where there is no
-/// archive. The crawl must not be running.
+/// Writes the archive of `dir` (a crawl with `--warc`) to `out`. `created` is now, in milliseconds since the Unix
+/// epoch. The pages are the lines of `pages.jsonl` with a 2xx answer that has a title or words. The index leaves out
+/// captures in WARC files that are missing, and the list of pages leaves out pages that have no other captures. It is
+/// an error of kind `NotFound` if there is no archive. The crawl must not be running.
 pub fn of_crawl(dir: &Path, out: &Path, created: u64) -> io::Result<(Written, Missing)> {
     let mut warcs: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(dir.join("warc"))? {
@@ -38,7 +38,7 @@ pub fn of_crawl(dir: &Path, out: &Path, created: u64) -> io::Result<(Written, Mi
     let index = out.with_extension("cdxj.tmp");
     let lines = Lines::open(dir, PagesJsonl::NAME, None)?;
     let written = copy_index(&dir.join("warc/index.cdxj"), &index, &warcs).and_then(|missing| {
-        // A run that was interrupted leaves the index in the order of fetching.
+        // If a run was interrupted, its index is in the order of fetching.
         sort_lines(&index)?;
         let input = Input {
             warcs,
@@ -62,7 +62,7 @@ struct Capture {
 }
 
 impl Capture {
-    /// Reads a line. `None` where it is no line of an index.
+    /// Reads a line. `None` if it is no line of an index.
     fn read(line: &str) -> Option<Self> {
         serde_json::from_str(&line[line.find('{')?..]).ok()
     }
@@ -94,7 +94,7 @@ fn copy_index(from: &Path, to: &Path, warcs: &[PathBuf]) -> io::Result<Missing> 
     Ok(missing)
 }
 
-/// The pages of `pages.jsonl` that people would open, without those of the URLs that are `missing`.
+/// The pages of `pages.jsonl` that people would open, without those whose URLs are `missing`.
 fn pages(lines: impl BufRead, missing: &HashSet<String>) -> impl Iterator<Item = io::Result<Page>> {
     #[derive(Deserialize)]
     struct Line {
@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    /// Catches an index that names files which are not there, and a list with pages that nobody can open.
+    /// Catches an index that names missing files, and a list with pages that cannot be opened.
     #[test]
     fn captures_in_a_file_that_is_gone_are_left_out_with_their_pages() -> io::Result<()> {
         let dir = tempfile::tempdir()?;

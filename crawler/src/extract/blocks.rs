@@ -1,4 +1,4 @@
-//! From a tree to blocks: what stands on its own lines, and what runs within them.
+//! Turns a tree into blocks: a block stands on its own lines, and spans run within its lines.
 
 use dedup_stage::url::drop_user;
 use dom_query::NodeRef;
@@ -7,12 +7,12 @@ use url::Url;
 use super::line::{has_text, push_text, trim, wrap};
 use super::{Block, MAX_DEPTH, Span, fold};
 
-/// What is left out of a tree.
+/// The elements of a tree that are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
-    /// What no reader sees.
+    /// Elements that no reader sees.
     Hidden,
-    /// The same, and navigation, header, footer, asides and forms.
+    /// Elements that no reader sees, and also navigation, header, footer, asides and forms.
     Chrome,
 }
 
@@ -59,7 +59,7 @@ const PLAIN: [&str; 32] = [
     "li",
 ];
 
-/// Rows of a table, and cells of a row, that are read.
+/// The most rows of a table, and the most cells of a row, that are read.
 const MAX_ROWS: usize = 2_000;
 const MAX_CELLS: usize = 64;
 
@@ -71,7 +71,7 @@ pub fn read(root: &NodeRef<'_>, base: &Url, skip: Skip) -> Vec<Block> {
     flow.finish()
 }
 
-/// Blocks, and the paragraph that is open.
+/// The blocks so far, and the open paragraph.
 #[derive(Default)]
 struct Flow {
     blocks: Vec<Block>,
@@ -165,7 +165,8 @@ impl Reader<'_> {
             || node.attr("aria-hidden").is_some_and(|value| &*value == "true") && name != "a"
     }
 
-    /// Whether an inline element holds blocks, as `<a><div>…</div></a>` does: then its own meaning is lost.
+    /// Whether an inline element contains blocks, as `<a><div>…</div></a>` does. If so, the inline element itself is
+    /// ignored.
     fn has_blocks(&self, node: &NodeRef<'_>) -> bool {
         node.children_it(false).any(|child| {
             child.node_name().is_some_and(|name| {
@@ -183,7 +184,7 @@ impl Reader<'_> {
         flow.finish()
     }
 
-    /// Everything below a node as one line.
+    /// All content below a node, as one line.
     fn spans(&self, node: &NodeRef<'_>, depth: usize) -> Vec<Span> {
         let mut line = Vec::new();
         self.inline_children(node, &mut line, depth);
@@ -234,7 +235,7 @@ impl Reader<'_> {
             | "picture" | "source" => {
                 self.inline_children(node, line, depth);
             }
-            // A block where only a line can stand: its words are kept apart from its neighbours'.
+            // This is a block in a place where only a line can be. Its words are kept apart from those beside it.
             _ => {
                 push_text(line, " ");
                 self.inline_children(node, line, depth);
@@ -252,7 +253,7 @@ impl Reader<'_> {
             if self.is_skipped(&child, &tag) {
                 continue;
             }
-            // A list within a list, outside any item, belongs to the item before.
+            // If a list is within a list, but outside any item, it belongs to the item before.
             let blocks = if &*tag == "li" {
                 self.inside(&child, depth + 1)
             } else {
@@ -271,7 +272,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A table of data is a table; one that only arranges things, with blocks in its cells or a single column, is not.
+    /// Reads a table. A table that only arranges things (with blocks in its cells, or a single column) does not become
+    /// a table.
     fn table(&self, node: &NodeRef<'_>, flow: &mut Flow, depth: usize) {
         let mut rows = Vec::new();
         let mut head = false;
@@ -320,7 +322,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A link that is safe to follow.
+    /// The URL of a link that is safe to follow.
     fn resolve(&self, href: &str) -> Option<Url> {
         let mut url = self.base.join(href.trim()).ok()?;
         drop_user(&mut url);
@@ -334,7 +336,7 @@ fn untrimmed(reader: &Reader<'_>, node: &NodeRef<'_>, depth: usize) -> Vec<Span>
     spans
 }
 
-/// Whether the table in which `row` stands is `table`, and none within it.
+/// Whether `row` belongs to `table` itself, and not to a table within it.
 fn belongs(row: &NodeRef<'_>, table: &NodeRef<'_>) -> bool {
     row.ancestors_it(Some(4)).find(|node| node.has_name("table")).is_some_and(|nearest| nearest.id == table.id)
 }

@@ -1,14 +1,14 @@
-//! What the tree of a page would cost, estimated from its tags alone.
+//! Estimates what the tree of a page would cost, from its tags alone.
 //!
-//! The HTML standard's tree building is not linear: each tag may look at all open elements, and each paragraph repeats the
-//! formatting that an earlier one left open. A page of a megabyte can so cost minutes, or gigabytes. Nothing limits that in
-//! the parser, so it is seen here first, in one pass over the bytes.
+//! The tree building of the HTML standard is not linear. Each tag may look at all open elements, and each paragraph
+//! repeats the formatting that an earlier one left open. So a page of a megabyte can cost minutes, or gigabytes. The
+//! parser does not limit this, so one pass over the bytes finds such pages first.
 
 use memchr::{memchr, memmem};
 
 use super::MAX_DEPTH;
 
-/// Elements that formatting may add to a page.
+/// The most elements that formatting may add to a page.
 const MAX_ADDED: usize = 500_000;
 
 /// Elements that never have content.
@@ -16,7 +16,7 @@ const VOID: [&[u8]; 14] = [
     b"area", b"base", b"br", b"col", b"embed", b"hr", b"img", b"input", b"link", b"meta", b"param", b"source",
     b"track", b"wbr",
 ];
-/// Elements that another of their kind ends: one after another they do not nest.
+/// Elements that end when another of their kind begins. Several of them in a row do not nest.
 const IMPLIED: [&[u8]; 16] = [
     b"p",
     b"li",
@@ -35,13 +35,13 @@ const IMPLIED: [&[u8]; 16] = [
     b"colgroup",
     b"frame",
 ];
-/// Elements that are opened again in the next paragraph.
+/// Formatting elements. If one is left open, it is opened again in the next paragraph.
 const FORMATTING: [&[u8]; 14] =
     [b"a", b"b", b"big", b"code", b"em", b"font", b"i", b"nobr", b"s", b"small", b"strike", b"strong", b"tt", b"u"];
 /// Elements whose content is no markup.
 const RAW: [&[u8]; 8] = [b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes"];
 
-/// Whether building the tree of a page is not worth it.
+/// Whether the tree of a page would cost too much.
 pub fn is_too_much(html: &str) -> bool {
     let bytes = html.as_bytes();
     let (mut depth, mut formatting, mut added) = (0usize, 0usize, 0usize);
@@ -59,7 +59,7 @@ pub fn is_too_much(html: &str) -> bool {
         };
         let mut lower = [0; 16];
         let Some(lower) = lower.get_mut(..name.len()) else {
-            // No element of the standard has so long a name; it nests.
+            // No element of the standard has such a long name. An unknown element nests.
             depth = if is_end { depth.saturating_sub(1) } else { depth + 1 };
             continue;
         };
@@ -90,14 +90,14 @@ pub fn is_too_much(html: &str) -> bool {
     false
 }
 
-/// The name that begins here; empty where none does.
+/// The name that begins here; empty if none does.
 fn tag_name(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'));
     let name = &bytes[..end.unwrap_or(bytes.len())];
     if name.first().is_some_and(u8::is_ascii_alphabetic) { name } else { &[] }
 }
 
-/// Where `needle`, in lower case, stands first.
+/// The first place of `needle`, which is in lower case.
 fn find_ignore_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'<', bytes)
         .find(|at| bytes.get(*at..at + needle.len()).is_some_and(|found| found.eq_ignore_ascii_case(needle)))

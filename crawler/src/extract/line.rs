@@ -1,8 +1,8 @@
-//! Lines while they grow: white space folded across spans, none at their ends.
+//! Lines while they grow. White space is folded across spans, and there is none at the ends.
 
 use super::{Span, fold};
 
-/// Adds text to a line, its white space folded into that which is there.
+/// Adds text to a line. Its white space is folded together with that at the end of the line.
 pub fn push_text(line: &mut Vec<Span>, text: &str) {
     let starts = text.starts_with(char::is_whitespace);
     let words = fold(text);
@@ -27,7 +27,7 @@ fn ends_with_space(line: &[Span]) -> bool {
     }
 }
 
-/// Puts spans into another, white space at their ends outside of it.
+/// Puts spans into another span. White space at their ends stays outside of it.
 pub fn wrap(line: &mut Vec<Span>, spans: Vec<Span>, make: impl FnOnce(Vec<Span>) -> Span) {
     let starts = matches!(spans.first(), Some(Span::Text(text)) if text.starts_with(' '));
     let ends = spans.len() > 1 && ends_with_space(&spans)
@@ -44,7 +44,7 @@ pub fn wrap(line: &mut Vec<Span>, spans: Vec<Span>, make: impl FnOnce(Vec<Span>)
     }
 }
 
-/// Whether a line says anything.
+/// Whether a line contains text.
 pub fn has_text(spans: &[Span]) -> bool {
     spans.iter().any(|span| match span {
         Span::Text(text) | Span::Code(text) => !text.trim().is_empty(),

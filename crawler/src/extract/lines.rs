@@ -1,5 +1,5 @@
-//! The main text of one page as the beginning of a line of `text.jsonl` and of `markdown.jsonl`: everything that does not
-//! depend on the verdict. Page workers write it, so that the engine only appends.
+//! The beginning of a page's line in `text.jsonl` and in `markdown.jsonl`: everything that does not depend on the
+//! verdict. Page workers make it, so that the engine only appends it.
 
 use dedup_stage::page::{Kind, Page};
 use encoding_rs::Encoding;
@@ -20,8 +20,8 @@ pub struct Forms {
     pub markdown: bool,
 }
 
-/// The lines of a page. `visible` is its visible text, block by block, for pages that are no HTML and for those whose tree
-/// would cost too much.
+/// The lines of a page. `visible` is its visible text, block by block. It is used for pages that are no HTML, and for
+/// those whose tree would cost too much.
 pub fn page_lines(
     forms: Forms,
     job: &Job,
@@ -46,7 +46,7 @@ pub fn page_lines(
     }
     let markdown = match feeds::kind(content_type, &job.url, body) {
         _ if !forms.markdown => String::new(),
-        // The file is Markdown already: its own marks would be escaped.
+        // The file is Markdown already. Otherwise its own marks would be escaped.
         feeds::Kind::Markdown => head(&decoded(), MAX_BYTES).to_owned(),
         _ => markdown::write(&main),
     };
@@ -71,7 +71,7 @@ pub fn page_lines(
     }
 }
 
-/// A text without markup: each line is a paragraph.
+/// Makes the main text from a text without markup. Each line becomes a paragraph.
 fn plain(title: &str, text: &str) -> Main {
     let fold = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines = text.lines().map(fold).filter(|line| !line.is_empty());

@@ -1,13 +1,13 @@
-//! Main text as Markdown (CommonMark 0.31, tables as GitHub has them).
+//! Main text as Markdown (CommonMark 0.31, with tables as on GitHub).
 //!
-//! Pages are written by strangers, and Markdown is read by programs that follow links, render HTML and load pictures. So
-//! nothing that stands in a page's text can become markup: every character that could begin some is escaped, links are http,
-//! https or mailto and stand between `<` and `>`, pictures are not embedded but named, and code is fenced by more backticks
-//! than it holds. A test reads all of it back with another parser.
+//! Pages are written by strangers, and Markdown is read by programs that follow links, render HTML and load pictures.
+//! So no text of a page can become markup: every character that could begin markup is escaped, links are http, https or
+//! mailto and stand between `<` and `>`, pictures are named but not embedded, and code is fenced by more backticks than
+//! it contains. A test reads all of it with another parser.
 
 use super::{Block, Main, Span};
 
-/// Writes a page; its title comes first, as a heading.
+/// Writes a page. Its title comes first, as a heading.
 pub fn write(main: &Main) -> String {
     let mut out = String::new();
     if !main.title.is_empty() {
@@ -40,7 +40,7 @@ fn block(block: &Block, other_marks: bool, out: &mut String) {
     match block {
         Block::Heading(level, spans) => {
             let text = line(spans).replace("\\\n", " ").replace('\n', " ");
-            // A `#` at the end would be taken for the end mark.
+            // A `#` at the end would be taken for the end of the heading.
             let text = match text.strip_suffix('#') {
                 Some(rest) if !rest.ends_with('\\') => format!("{rest}\\#"),
                 _ => text,
@@ -76,7 +76,7 @@ fn block(block: &Block, other_marks: bool, out: &mut String) {
             out.push_str(&format!("{fence}{language}\n{code}\n{fence}\n"));
         }
         Block::Table(head, rows) => table(*head, rows, out),
-        // Behind the mark of an item `---` or `***` would be read as more of the mark.
+        // After the mark of an item, `---` or `***` would be read as part of the mark.
         Block::Rule => out.push_str("___\n"),
     }
 }
@@ -107,7 +107,8 @@ fn row(cells: &[Vec<Span>], columns: usize, out: &mut String) {
     out.push('\n');
 }
 
-/// Escapes bars that are not: those in code, where GitHub takes the backslash away again before anything else.
+/// Escapes the bars that are not escaped yet: those in code. In a table, GitHub removes the backslash before it reads
+/// the code.
 fn bars(cell: &str) -> String {
     let mut out = String::with_capacity(cell.len());
     let mut escaped = false;
@@ -129,7 +130,7 @@ fn line(spans: &[Span]) -> String {
     lines.join("\n")
 }
 
-/// What surrounds a span: emphasis and links do not nest in themselves.
+/// The marks around a span. Emphasis and links do not nest in themselves.
 #[derive(Clone, Copy, Default)]
 struct Within {
     strong: bool,
@@ -174,7 +175,7 @@ fn write_spans(spans: &[Span], out: &mut String, within: Within) {
 fn mark(with: &str, inner: &[Span], out: &mut String, within: Within) {
     let mut text = String::new();
     write_spans(inner, &mut text, within);
-    // Delimiters beside punctuation or another mark are read in ways that depend on both sides: then there are none.
+    // Beside punctuation or another mark, the meaning of a delimiter depends on both sides. So none is written there.
     let is_plain = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     if is_plain(text.chars().next()) && is_plain(text.chars().next_back()) {
         out.push_str(with);
@@ -185,7 +186,7 @@ fn mark(with: &str, inner: &[Span], out: &mut String, within: Within) {
     }
 }
 
-/// Whether white space or the line's end stands on both sides.
+/// Whether there is white space or an end of the line on both sides.
 fn stands_alone(before: &str, after: Option<&Span>) -> bool {
     let free_before = before.chars().next_back().is_none_or(char::is_whitespace);
     let free_after = match after {
@@ -197,12 +198,12 @@ fn stands_alone(before: &str, after: Option<&Span>) -> bool {
 }
 
 fn write_code(code: &str, out: &mut String) {
-    // Two runs of backticks side by side would be one.
+    // Two runs of backticks beside each other would be read as one.
     if out.ends_with('`') {
         out.push(' ');
     }
     let fence = "`".repeat(longest_run(code, '`') + 1);
-    // One space at each end is taken away again where both are there; not where all is space.
+    // A reader removes one space at each end if both ends have one, unless all is space.
     let pad = if code.starts_with(['`', ' ']) || code.ends_with(['`', ' ']) { " " } else { "" };
     out.push_str(&format!("{fence}{pad}{code}{pad}{fence}"));
 }
@@ -211,7 +212,7 @@ fn longest_run(text: &str, of: char) -> usize {
     text.split(|c| c != of).map(str::len).max().unwrap_or(0)
 }
 
-/// Escapes what could be markup anywhere in a line.
+/// Escapes characters that could be markup anywhere in a line.
 fn escape(text: &str, out: &mut String) {
     let mut chars = text.chars().peekable();
     let mut previous = None;
@@ -222,14 +223,14 @@ fn escape(text: &str, out: &mut String) {
             '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '~' | '$' | '{' | '}' => true,
             '_' => !(is_word(previous) && is_word(next)),
             '&' => is_word(next) || next == Some('#'),
-            // With a bar in front of it a line could be read as a table's.
+            // After a bar, a line could be read as the row of a table.
             '|' => true,
             _ => false,
         };
         if special {
             out.push('\\');
         }
-        // Other line ends, and characters that turn the direction of what follows, are not a page's to set.
+        // A page must not insert other line ends, or characters that change the direction of text.
         match c {
             '\u{85}' | '\u{2028}' | '\u{2029}' | '\r' | '\n' => out.push(' '),
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
@@ -240,7 +241,7 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// Escapes what could be markup at the beginning of a line: headings, items, rules, underlines, fences.
+/// Escapes characters that could be markup at the beginning of a line: headings, items, rules, underlines, fences.
 fn guard_start(line: &str) -> String {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let after = line.as_bytes().get(digits);

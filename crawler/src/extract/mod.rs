@@ -1,15 +1,15 @@
-//! The main text of a page in forms that people and models read: plain text and Markdown, with title, headings, lists,
-//! tables, links and code. It is made for `--text` and `--markdown` alone, and apart from what is fingerprinted: the
-//! judgement reads pages without a tree (`dedup_stage::page`), this reads them with one.
+//! The main text of a page in forms for people and models: plain text and Markdown, with title, headings, lists,
+//! tables, links and code. It is made only for `--text` and `--markdown`, and separately from the fingerprints: the
+//! judgement reads pages without a tree (`dedup_stage::page`), and this module reads them with one.
 //!
-//! What of a page is its main text is found by the crate `dom_smoothie`, a port of mozilla/readability; what it finds is
-//! taken apart into [`Block`]s here and written as [`text`] or [`markdown`]. `tests/peers/extract` compares the outcome with
-//! other extractors. A page in which no article is found (a front page, a list) gives everything outside navigation, header,
-//! footer and forms, and says so.
+//! The crate `dom_smoothie`, a port of mozilla/readability, finds the main text of a page. This module splits the
+//! result into [`Block`]s, and writes them as [`text`] or [`markdown`]. `tests/peers/extract` compares the outcome with
+//! other extractors. If no article is found in a page (a front page, a list), the main text is everything outside
+//! navigation, header, footer and forms, and [`Main::is_article`] is false.
 //!
-//! Page workers call [`page_lines`] with each judged page where `--text` or `--markdown` asks for it. That costs about 5 to
-//! 10 ms a page of 100 KB. Hostile pages: at most [`MAX_BYTES`] are read, and neither [`MAX_ELEMENTS`] nor [`MAX_DEPTH`] is
-//! passed.
+//! Page workers call [`page_lines`] with each judged page if `--text` or `--markdown` is given. That costs about 5 to
+//! 10 ms for a page of 100 KB. Against hostile pages, there are bounds: [`MAX_BYTES`], [`MAX_ELEMENTS`] and
+//! [`MAX_DEPTH`].
 
 mod blocks;
 mod cost;
@@ -27,25 +27,26 @@ use url::Url;
 
 pub use lines::{Forms, page_lines};
 
-/// Bytes of a page that are read.
+/// The most bytes of a page that are read.
 pub const MAX_BYTES: usize = 4 << 20;
-/// Elements of a page in which an article is looked for; larger ones are taken as they stand.
+/// The most elements of a page in which an article is looked for. A larger page is taken as it is.
 pub const MAX_ELEMENTS: usize = 30_000;
-/// Depth of nesting in which an article is looked for; what lies deeper is not read, and of a page that nests twice as deep
-/// nothing.
+/// The largest depth of nesting in which an article is looked for. Deeper content is not read. If a page nests twice as
+/// deep, nothing of it is read.
 pub const MAX_DEPTH: usize = 256;
 
-/// Characters of text that make an article.
+/// The least number of characters of text that make an article.
 const MIN_ARTICLE: usize = 250;
 
 /// The main text of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Main {
-    /// Title, white space folded; may be empty.
+    /// The title, with white space folded; it may be empty.
     pub title: String,
     /// The text.
     pub blocks: Vec<Block>,
-    /// Whether an article was found; else the blocks are all of the page but its chrome.
+    /// Whether an article was found. Otherwise, the blocks are the whole page without navigation, header, footer and
+    /// forms.
     pub is_article: bool,
 }
 
@@ -56,39 +57,39 @@ pub enum Block {
     Heading(u8, Vec<Span>),
     /// A paragraph.
     Paragraph(Vec<Span>),
-    /// A list; the number of the first item where its items are numbered.
+    /// A list. If its items are numbered, the number is that of the first item.
     List(Option<u32>, Vec<Vec<Block>>),
     /// A quotation.
     Quote(Vec<Block>),
-    /// Code as it stands, with its language where the page names it.
+    /// The language of code, if the page names it, and the code as it is written.
     Code(String, String),
-    /// Rows of cells; whether the first row is a heading.
+    /// A table: whether its first row is a heading, and its rows of cells.
     Table(bool, Vec<Vec<Vec<Span>>>),
     /// A break between parts.
     Rule,
 }
 
-/// A part of a line. No text but that of code has more than one white space in a row, or a line end.
+/// A part of a line. Only code contains line ends, or more than one white space in a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Span {
-    /// Text as it is read.
+    /// Plain text.
     Text(String),
-    /// Text with weight.
+    /// Strong text.
     Strong(Vec<Span>),
-    /// Text in another voice.
+    /// Emphasised text.
     Emphasis(Vec<Span>),
-    /// A word of a program.
+    /// Code within a line.
     Code(String),
     /// Text that leads to an http, https or mailto URL.
     Link(Url, Vec<Span>),
-    /// A picture, by the words that stand in for it.
+    /// A picture: its URL, and the text that stands in for it.
     Image(Url, String),
     /// A line end within a paragraph.
     Break,
 }
 
-/// Reads a page; `url` is where it was fetched from. Nothing here fails on content: a page whose tree would cost too much
-/// has no blocks, and its caller falls back to what `dedup_stage::page` has read.
+/// Reads a page. `url` is the URL from which it was fetched. No content makes this fail. If the tree of a page would
+/// cost too much, the result has no blocks, and the caller uses what `dedup_stage::page` has read.
 pub fn extract(html: &str, url: &Url) -> Main {
     let html = head(html, MAX_BYTES);
     if cost::is_too_much(html) {
@@ -108,26 +109,26 @@ pub fn extract(html: &str, url: &Url) -> Main {
     Main { title: fold(&title), blocks, is_article: false }
 }
 
-/// What readability takes for the article.
+/// The article that readability finds.
 fn article(document: Document, base: &Url) -> Option<Main> {
     let config = Config { keep_classes: true, ..Config::default() };
     let mut reader = Readability::with_document(document, Some(base.as_str()), Some(config)).ok()?;
     let article = reader.parse().ok()?;
     let content = Document::fragment(article.content);
     let blocks = blocks::read(&content.root(), base, blocks::Skip::Hidden);
-    // Of a page with little text readability keeps whatever it finds.
+    // If a page has little text, readability keeps whatever it finds.
     let is_long = blocks.iter().map(text::block_len).sum::<usize>() >= MIN_ARTICLE;
     is_long.then(|| Main { title: fold(&article.title), blocks, is_article: true })
 }
 
-/// The base of the page's links.
+/// The base URL of the page's links.
 fn base(document: &Document, url: &Url) -> Url {
     let href = document.select_single("base[href]").attr("href");
     let base = href.and_then(|href| url.join(href.trim()).ok());
     base.filter(|base| matches!(base.scheme(), "http" | "https")).unwrap_or_else(|| url.clone())
 }
 
-/// Number of elements below a node, and depth of the deepest.
+/// The number of elements below a node, and the depth of the deepest.
 fn size(root: &NodeRef<'_>) -> (usize, usize) {
     let (mut elements, mut deepest, mut depth) = (0, 0, 0);
     let mut next = root.first_child();
@@ -155,13 +156,13 @@ fn size(root: &NodeRef<'_>) -> (usize, usize) {
     (elements, deepest)
 }
 
-/// At most `most` bytes of a text, without half a character.
+/// The first `most` bytes of a text at most, without half a character.
 pub(crate) fn head(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     &text[..end.unwrap_or(0)]
 }
 
-/// Runs of white space as one space, none at the ends.
+/// Folds runs of white space into one space, and removes those at the ends.
 fn fold(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

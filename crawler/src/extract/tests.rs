@@ -1,4 +1,4 @@
-//! Blocks of small pages, and Markdown read back by another parser.
+//! Tests of the blocks of small pages, and of Markdown that another parser reads.
 
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -9,7 +9,7 @@ fn url(text: &str) -> Url {
     Url::parse(text).unwrap()
 }
 
-/// A page whose body is taken as it stands, since it is no article.
+/// A page whose body is taken as it is, because it is no article.
 fn page(body: &str) -> Main {
     extract(&format!("<title>T</title><body>{body}"), &url("http://a.test/x/y"))
 }
@@ -144,7 +144,7 @@ fn text_cannot_become_markup() {
     }
 }
 
-/// What is wrong with the Markdown of a page: markup that the page does not have, or other words.
+/// The fault in the Markdown of a page, if there is one: markup that the page does not have, or other words.
 fn odd(html: &str) -> Option<String> {
     let main = page(html);
     let marked = markdown(html);
@@ -187,7 +187,7 @@ fn odd(html: &str) -> Option<String> {
             _ => {}
         }
     }
-    // Marks of items are in the plain text only, and so they are left out of it here.
+    // The marks of items are only in the plain text, so they are left out here.
     let blocks = words_of(&main.blocks);
     (squeeze(&read) != squeeze(&blocks)).then(|| format!("{read:?}, not {blocks:?}"))
 }
@@ -216,7 +216,7 @@ fn words_in(spans: &[Span]) -> String {
         .collect()
 }
 
-/// Without white space and the characters that are never passed on.
+/// Removes white space, and the characters that are never passed on.
 fn squeeze(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_whitespace() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{fffd}') && !c.is_control())
@@ -226,7 +226,7 @@ fn squeeze(text: &str) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever a page says, its Markdown says the same and nothing more.
+    /// Catches Markdown that says more or less than its page.
     #[test]
     fn markdown_says_what_the_page_says(parts in proptest::collection::vec(prop::sample::select(vec![
         "<p>", "</p>", "<b>", "</b>", "<i>", "</i>", "<a href=/ok>", "</a>", "<ul>", "<li>", "</ul>", "<ol>", "</ol>", "<br>", "<hr>", "<code>", "</code>",
@@ -237,7 +237,7 @@ proptest! {
         prop_assert_eq!(odd(&html), None, "{}\n---\n{}", &html, markdown(&html));
     }
 
-    /// No page makes the reading fail.
+    /// Catches a page for which the reading fails.
     #[test]
     fn anything_is_read(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let main = page(&String::from_utf8_lossy(&bytes));
@@ -245,7 +245,7 @@ proptest! {
     }
 }
 
-/// Pages on which building a tree takes time or memory by the square of their size have none built.
+/// Catches pages for which building a tree takes time or memory by the square of their size.
 #[test]
 fn hostile_pages_cost_little() {
     let nested = |tag: &str, times: usize| {

@@ -1,8 +1,8 @@
-//! Main text as plain text: blocks parted by empty lines, items by dashes and numbers, cells by tabs.
+//! Main text as plain text. Empty lines separate blocks, items begin with dashes or numbers, and tabs separate cells.
 
 use super::{Block, Main, Span};
 
-/// Writes a page; its title comes first.
+/// Writes a page. Its title comes first.
 pub fn write(main: &Main) -> String {
     let mut out = String::new();
     if !main.title.is_empty() {
@@ -18,7 +18,7 @@ pub fn write(main: &Main) -> String {
     out
 }
 
-/// Each line behind `indent`.
+/// Writes a block, with `indent` before each line.
 fn block(block: &Block, indent: &str, out: &mut String) {
     match block {
         Block::Heading(_, spans) | Block::Paragraph(spans) => lines(&plain(spans), indent, out),
@@ -65,7 +65,7 @@ fn lines(text: &str, indent: &str, out: &mut String) {
     }
 }
 
-/// The words of a line; breaks are line ends. Pictures say nothing.
+/// The words of a line. Breaks become line ends, and pictures are left out.
 pub(super) fn plain(spans: &[Span]) -> String {
     let mut out = String::new();
     for span in spans {
@@ -79,7 +79,7 @@ pub(super) fn plain(spans: &[Span]) -> String {
     out
 }
 
-/// Bytes of a block's words.
+/// The number of bytes of a block's words.
 pub(super) fn block_len(block: &Block) -> usize {
     let spans = |spans: &Vec<Span>| plain(spans).len();
     match block {

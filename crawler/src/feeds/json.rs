@@ -1,4 +1,4 @@
-//! JSON Feed 1.1: `items`, each with a `url`. Read as a stream: of what an item says besides, nothing is kept.
+//! JSON Feed 1.1: `items`, each with a `url`. It is read as a stream, and nothing else of an item is kept.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use url::Url;
 
 use super::MAX_ENTRIES;
 
-/// Whether a document says that it is one.
+/// Whether a document says that it is a JSON Feed.
 pub fn looks_like_feed(head: &[u8]) -> bool {
     memchr::memmem::find(head, b"jsonfeed.org/version/").is_some()
 }
 
-/// The links of the items that are whole.
+/// The links of the complete items.
 pub fn links(body: &[u8], base: &Url) -> Vec<Url> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let mut entries = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(body);
-    // An error ends the reading; what came before it stays.
+    // An error ends the reading. The items before it count.
     let _ = Feed { entries: &mut entries, base }.deserialize(&mut reader);
     entries
 }
 
-/// An item, as far as it matters.
+/// The members of an item that matter.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Item {
@@ -32,7 +32,7 @@ struct Item {
     id: Text,
 }
 
-/// A string; any other value is none.
+/// A string; `None` for any other value.
 #[derive(Default)]
 struct Text(Option<String>);
 
@@ -58,7 +58,7 @@ impl Item {
             url.set_fragment(None);
             matches!(url.scheme(), "http" | "https").then_some(url)
         };
-        // An identifier is often the URL; where it is not, it is no URL at all.
+        // An identifier is often the URL. Otherwise, it is no URL at all.
         let id = Text(self.id.0.filter(|id| id.starts_with("http")));
         resolve(self.url).or_else(|| resolve(self.external_url)).or_else(|| resolve(id))
     }

@@ -1,12 +1,12 @@
-//! Links of Markdown: `[text](href)`, `<https://…>`, `[name]: href`. No parser of the whole language, since a link that is
-//! none costs a request at most; code is left out, where a link would be an example.
+//! Links of Markdown: `[text](href)`, `<https://…>`, `[name]: href`. This is no parser of the whole language, because a
+//! wrong link costs only one request. Code is left out, because links in it are examples.
 
 use url::Url;
 
-/// Links of one document.
+/// The most links of one document.
 const MAX_LINKS: usize = config::bounds::LINKS;
 
-/// The links, in order, each once: http or https, without fragment.
+/// The links in their order, each once: http or https, without fragments.
 pub fn links(text: &str, base: &Url) -> Vec<Url> {
     let mut found = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -85,7 +85,7 @@ fn hrefs(line: &str) -> Vec<&str> {
     found
 }
 
-/// Where the bracket that is open closes; 0 where it does not.
+/// The end of the text within an open bracket; 0 if it is not closed.
 fn closing(text: &str) -> usize {
     let mut depth = 1;
     for (at, c) in text.char_indices() {

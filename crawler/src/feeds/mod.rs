@@ -1,10 +1,11 @@
 //! Feeds (RSS, Atom, JSON Feed) as lists of links, and other texts that are no HTML.
 //!
-//! RSS and Atom are read by `frontier::sitemap`, which reads them for sitemaps already, as a stream and with its limits; here
-//! stands JSON Feed, read as a stream too, and what tells a feed, Markdown and plain text from each other.
+//! RSS and Atom are read by `frontier::sitemap`, which also reads them as sitemaps, as a stream and within limits. This
+//! module reads JSON Feed, also as a stream, and tells feeds, Markdown and plain text from each other.
 //!
-//! A page worker asks [`kind`] of every answer. Of a feed it follows the [`entries`]; what a feed says is its list, and it has no fingerprint.
-//! Markdown and plain text are judged as text; links of Markdown are read by [`markdown::links`].
+//! A page worker calls [`kind`] for every answer. If it is a feed, the worker follows the links of its [`entries`]. A
+//! feed is only a list, so it has no fingerprint. Markdown and plain text are judged as text. [`markdown::links`] reads
+//! the links of Markdown.
 
 mod json;
 pub mod markdown;
@@ -15,7 +16,7 @@ mod tests;
 use frontier::sitemap::{self, Sitemap};
 use url::Url;
 
-/// What an answer that is no HTML page holds.
+/// The kind of an answer that is no HTML page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// RSS or Atom.
@@ -26,20 +27,21 @@ pub enum Kind {
     Pdf,
     /// Markdown.
     Markdown,
-    /// Text of no form.
+    /// Text without a form.
     Text,
-    /// A file of an office program: named, not read.
+    /// A file of an office program. It is named, but not read.
     Office,
     /// Something else.
     Other,
 }
 
-/// Entries that are read of a feed.
+/// The most entries of a feed that are read.
 pub const MAX_ENTRIES: usize = 10_000;
-/// Bytes that are looked at to tell what something is.
+/// The number of bytes that are looked at to find the kind.
 const HEAD: usize = 1024;
 
-/// Tells by the type, the end of the path and the first bytes what an answer holds. XML and JSON of other kinds are `Other`.
+/// Finds the kind of an answer by its type, the end of its path and its first bytes. XML and JSON of other kinds are
+/// `Other`.
 pub fn kind(content_type: Option<&str>, url: &Url, body: &[u8]) -> Kind {
     let essence = essence(content_type);
     let head = &body[..body.len().min(HEAD)];
@@ -60,7 +62,7 @@ pub fn kind(content_type: Option<&str>, url: &Url, body: &[u8]) -> Kind {
     }
 }
 
-/// Whether an answer of this type is read here although it is no page.
+/// Whether an answer of this type is read although it is no page.
 pub fn is_read(content_type: Option<&str>) -> bool {
     let essence = essence(content_type);
     let is_pdf = matches!(essence.as_str(), "application/pdf" | "application/x-pdf");
@@ -71,17 +73,17 @@ fn essence(content_type: Option<&str>) -> String {
     content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// What a feed lists.
+/// The entries of a feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entries {
-    /// Where its entries lead, in order: http and https, without fragment, at most [`MAX_ENTRIES`].
+    /// The targets of the entries, in their order: http and https, without fragments, at most [`MAX_ENTRIES`].
     pub links: Vec<Url>,
-    /// Of the links and the dates of all entries, in any order; never 0.
+    /// The digest of the links and the dates of all entries, in any order. It is never 0.
     pub digest: u64,
 }
 
-/// The entries of a feed of this kind. Relative links are resolved against `base`, the URL of the feed. Reading never fails; it
-/// ends where the feed makes no more sense.
+/// The entries of a feed of this kind. Relative links are resolved against `base`, the URL of the feed. Reading never
+/// fails. It ends where the feed makes no sense any more.
 pub fn entries(kind: Kind, body: &[u8], base: &Url) -> Entries {
     let (links, digest) = match kind {
         Kind::Feed => {
@@ -102,7 +104,7 @@ pub fn entries(kind: Kind, body: &[u8], base: &Url) -> Entries {
     Entries { links, digest: digest.max(1) }
 }
 
-/// Whether the root of an XML document is that of a feed.
+/// Whether the root element of an XML document is that of a feed.
 fn looks_like_feed(head: &[u8]) -> bool {
     let mut rest = head;
     while let Some(at) = memchr::memchr(b'<', rest) {

@@ -1,4 +1,4 @@
-//! Feeds of each form, large ones, broken ones, and what is none.
+//! Tests of feeds of each form, of large and broken feeds, and of answers that are no feed.
 
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ fn entries_are_links() {
     assert_eq!(read(Kind::Feed, RSS), ["https://a.test/1", "https://a.test/2"]);
     assert_eq!(read(Kind::Feed, ATOM), ["https://a.test/blog/3"]);
     assert_eq!(read(Kind::JsonFeed, JSON), ["https://a.test/1", "https://a.test/2", "https://b.test/"]);
-    // What is whole before a mistake counts.
+    // The items before a mistake count.
     let cut = &JSON[..JSON.find("{\"id\":7").unwrap()];
     assert_eq!(read(Kind::JsonFeed, cut), ["https://a.test/1", "https://a.test/2"]);
     assert_eq!(read(Kind::JsonFeed, "[1]"), [""; 0]);

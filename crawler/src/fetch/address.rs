@@ -1,29 +1,30 @@
-//! Which addresses may be connected to. Public unicast by default; everything else is named by what it is: private,
-//! loopback, link-local, multicast, documentation, and the forms that carry an IPv4 address inside an IPv6 one, which
-//! would lead around the rules (mapped, 6to4, Teredo, NAT64, ISATAP). After the IANA special-purpose address registries.
+//! Decides to which addresses the crawl may connect. By default, these are public unicast addresses. All others have a
+//! name for their kind: private, loopback, link-local, multicast, documentation, and the forms that carry an IPv4
+//! address inside an IPv6 one and would lead around the rules (mapped, 6to4, Teredo, NAT64, ISATAP). The blocks come
+//! from the IANA special-purpose address registries.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an address is, for the rules.
+/// The class of an address, for the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Public unicast.
     Public,
-    /// Fetched only where the user allows private addresses; the word says what it is.
+    /// An address that may be fetched only if the user allows private addresses. The text names its kind.
     Special(&'static str),
-    /// Never fetched: nothing answers HTTP there.
+    /// An address that may never be fetched, because nothing answers HTTP there. The text names its kind.
     Never(&'static str),
 }
 
-/// The rules of one crawl.
+/// The address rules of one crawl.
 #[derive(Clone, Copy, Debug)]
 pub struct AddressRules {
-    /// Private and loopback addresses may be fetched.
+    /// Whether private and loopback addresses may be fetched.
     pub allow_private: bool,
 }
 
 impl AddressRules {
-    /// Whether a connection to `address` may be opened; otherwise the reason, for people.
+    /// Whether a connection to `address` may be opened. The error is the reason, in words for users.
     pub fn check(self, address: IpAddr) -> Result<(), String> {
         match classify(address) {
             Class::Public => Ok(()),
@@ -78,7 +79,7 @@ const V6: [(Ipv6Addr, u32, Class); 22] = [
     (Ipv6Addr::UNSPECIFIED, 0, Class::Special("not global unicast")),
 ];
 
-/// What an address is. The first block of the tables that holds it decides.
+/// The class of an address. The first block of the tables that contains it decides.
 pub fn classify(address: IpAddr) -> Class {
     match address {
         IpAddr::V4(address) => {

@@ -1,45 +1,47 @@
-//! One body as it arrives: decoded, and held under three caps (bytes received, bytes decoded, their ratio) and the
-//! budget that all bodies share. Memory grows with what has arrived, never with what a header promises.
+//! One body while it arrives. It is decoded, and held under three caps (bytes received, bytes decoded, their ratio) and
+//! under the budget that all bodies share. The memory grows with the bytes that have arrived, and not with what a
+//! header promises.
 
 use super::Truncation;
 use super::budget::Share;
 use super::buffer::Buffer;
 use super::decode::{DecodeStop, Decoder};
 
-/// A body that expands more than this is a bomb, once it is larger than [`RATIO_FREE`]. (Repetitive pages reach 50.)
+/// The largest ratio of decoded to received bytes. A body that expands more is a bomb, once it is larger than
+/// [`RATIO_FREE`]. (Repetitive pages reach a ratio of 50.)
 const MOST_RATIO: u64 = 100;
-/// Decoded bytes up to which the ratio does not count.
+/// The number of decoded bytes up to which the ratio does not count.
 const RATIO_FREE: u64 = 1 << 20;
-/// What a Content-Length is believed before anything has arrived.
+/// The largest Content-Length for which memory is taken before anything has arrived.
 const MOST_PROMISED: usize = 64 << 10;
 
-/// Why no more of a body is taken.
+/// The reason why no more of a body is taken.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Full {
-    /// Over a cap: what has come is kept.
+    /// The body is over a cap. The bytes that have come are kept.
     Cut(Truncation),
-    /// The budget has no room: nothing is kept.
+    /// The budget has no room. Nothing is kept.
     Budget,
 }
 
-/// A body on its way.
+/// A body that is arriving.
 pub(super) struct Body {
-    /// Decoded.
+    /// The decoded bytes.
     pub(super) decoded: Buffer,
-    /// As received, where asked for and different.
+    /// The bytes as they were received, if they are wanted and differ from the decoded ones.
     pub(super) wire: Option<Buffer>,
-    /// Bytes received.
+    /// The number of bytes received.
     pub(super) wire_bytes: u64,
-    /// What it holds of the budget.
+    /// The share of the budget that it holds.
     pub(super) share: Share,
     decoder: Option<Decoder>,
-    /// History of the decoder that the share already covers.
+    /// The bytes of the decoder's history that the share already covers.
     held: u64,
     cap: usize,
 }
 
 impl Body {
-    /// An empty body of at most `cap` decoded bytes. `promised`: the Content-Length.
+    /// Makes an empty body of at most `cap` decoded bytes. `promised` is the Content-Length.
     pub(super) fn new(share: Share, decoder: Option<Decoder>, keep_wire: bool, cap: usize, promised: u64) -> Self {
         let wire = (keep_wire && decoder.is_some()).then(Buffer::new);
         let mut body = Self { decoded: Buffer::new(), wire, wire_bytes: 0, share, decoder, held: 0, cap };
@@ -50,7 +52,7 @@ impl Body {
         body
     }
 
-    /// Takes the next bytes received.
+    /// Takes the next bytes that were received.
     pub(super) fn push(&mut self, chunk: &[u8]) -> Result<(), Full> {
         self.wire_bytes += chunk.len() as u64;
         let Self { decoded, wire, share, decoder, cap, wire_bytes, .. } = self;
@@ -58,7 +60,7 @@ impl Body {
         if let Some(wire) = wire {
             append(wire, chunk, *cap, share)?;
         }
-        // A coding that shrinks nothing, or a stream of empty blocks, ends here.
+        // A body whose coding shrinks nothing, or that is a stream of empty blocks, ends here.
         if *wire_bytes > *cap as u64 {
             return Err(Full::Cut(Truncation::Length));
         }
@@ -76,14 +78,14 @@ impl Body {
         Ok(())
     }
 
-    /// The last byte has come: whether something is missing all the same.
+    /// Ends the body after its last byte. Returns a value if something is missing all the same.
     pub(super) fn finish(&mut self) -> Option<Truncation> {
         let complete = self.decoder.as_mut().is_none_or(Decoder::finish);
         (!complete).then_some(Truncation::Encoding)
     }
 }
 
-/// Appends up to `cap` bytes in all, taking what the buffer grows by from the budget.
+/// Appends a piece, up to `cap` bytes in all. The growth of the buffer is taken from the budget.
 fn append(bytes: &mut Buffer, piece: &[u8], cap: usize, share: &mut Share) -> Result<(), Full> {
     let fits = piece.len().min(cap - bytes.len());
     let (needed, held) = (bytes.len() + fits, bytes.held());

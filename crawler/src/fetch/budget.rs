@@ -1,38 +1,39 @@
-//! One byte budget for all bodies in memory: a body that does not fit is given up, nobody waits while holding bytes.
+//! One budget of bytes for all bodies in memory. A body that does not fit is given up. So no body waits while it holds
+//! bytes.
 //!
-//! A part of it is divided evenly among the slots: each body has that much for itself, whatever the others hold. So bodies
-//! that are large, or never end, leave room for the pages of the others.
+//! A part of the budget is divided evenly among the slots: each body has that much for itself, whatever the others
+//! hold. So bodies that are large, or never end, leave room for the pages of others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Bytes that bodies may hold together.
+/// The number of bytes that all bodies may hold together.
 #[derive(Debug)]
 pub struct ByteBudget {
-    /// What each body may hold for itself.
+    /// The number of bytes that each body may hold for itself.
     own: u64,
-    /// What all bodies may hold beyond that.
+    /// The number of bytes that all bodies together may hold beyond that.
     shared: u64,
     used: AtomicU64,
     used_of_shared: AtomicU64,
     began: Instant,
-    /// When a body last found no room, in milliseconds since it began, plus 1; 0 for never.
+    /// The last time at which a body found no room, in milliseconds since `began`, plus 1; 0: never.
     refused: AtomicU64,
 }
 
 impl ByteBudget {
-    /// The part of it that bodies have for themselves.
+    /// The divisor that gives the part of the budget that bodies have for themselves.
     pub(super) const OWN: u64 = 16;
-    /// For how long after a body found no room others are asked to make some.
+    /// The time after a body has found no room in which other bodies are asked to make room.
     const TIGHT: Duration = Duration::from_secs(3);
 
-    /// A budget of so many bytes, all of them shared.
+    /// A budget of `total` bytes, all of them shared.
     pub fn new(total: u64) -> Arc<Self> {
         Self::of(0, total)
     }
 
-    /// A budget of so many bytes for so many slots.
+    /// A budget of `total` bytes for a number of slots.
     pub fn for_slots(total: u64, slots: usize) -> Arc<Self> {
         let own = total / Self::OWN / slots.max(1) as u64;
         Self::of(own, total - own * slots as u64)
@@ -43,17 +44,17 @@ impl ByteBudget {
         Arc::new(Self { own, shared, used, used_of_shared, began: Instant::now(), refused })
     }
 
-    /// An empty share of it, to grow as a body arrives.
+    /// An empty share of the budget. It grows as a body arrives.
     pub fn share(self: &Arc<Self>) -> Share {
         Share { budget: Some(Arc::clone(self)), bytes: 0 }
     }
 
-    /// Bytes held now.
+    /// The number of bytes that are held now.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// What a body that holds so many bytes holds of the shared part.
+    /// The part of `held` bytes of a body that comes from the shared bytes.
     pub(super) fn beyond(&self, held: u64) -> u64 {
         held.saturating_sub(self.own)
     }
@@ -66,7 +67,7 @@ impl ByteBudget {
     }
 }
 
-/// What one body holds of a budget; given back on drop.
+/// The bytes of a budget that one body holds. They are given back on drop.
 #[derive(Debug, Default)]
 pub struct Share {
     budget: Option<Arc<ByteBudget>>,
@@ -74,7 +75,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Takes `bytes` more; false, and nothing taken, if the budget has no room.
+    /// Takes `bytes` more. If the budget has no room, returns false and takes nothing.
     pub fn grow(&mut self, bytes: u64) -> bool {
         let Some(budget) = &self.budget else { return true };
         let more = budget.beyond(self.bytes + bytes) - budget.beyond(self.bytes);
@@ -89,7 +90,7 @@ impl Share {
         fits
     }
 
-    /// Bytes that it holds.
+    /// The number of bytes that it holds.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -1,40 +1,40 @@
-//! The bytes of one body: in a vector while they are few, in a memory mapping of their own when they are many.
+//! The bytes of one body: in a vector while they are few, and in a memory mapping of their own when they are many.
 //!
-//! A vector that grows is copied, and the allocator keeps for a while what it leaves behind: a few sitemaps of 50 MB held
-//! several times their size. A mapping that is as long as the body may become takes memory only for what has arrived, is never
-//! copied, and goes back to the system at once.
+//! A vector that grows is copied, and the allocator keeps the old memory for a while: a few sitemaps of 50 MB held
+//! several times their size. A mapping is made as long as the body may become. It takes memory only for the bytes that
+//! have arrived, is never copied, and goes back to the system at once.
 
 use bytes::Bytes;
 use memmap2::MmapMut;
 
-/// More bytes than this lie in a mapping.
+/// The number of bytes above which they are in a mapping.
 const FEW: usize = 1 << 20;
-/// Smallest capacity of a vector.
+/// The smallest capacity of a vector.
 const LEAST: usize = 4 << 10;
-/// A mapping is charged in steps of so many bytes.
+/// The step in which a mapping is charged, in bytes.
 const STEP: usize = 256 << 10;
 
-/// Bytes that arrive piece by piece.
+/// A buffer for bytes that arrive piece by piece.
 pub(super) enum Buffer {
     Few(Vec<u8>),
     Many(Mapped),
 }
 
-/// Bytes at the front of a mapping.
+/// The bytes at the front of a mapping.
 pub(super) struct Mapped {
     map: MmapMut,
     len: usize,
-    /// Bytes that are charged for it.
+    /// The number of bytes that are charged for it.
     held: usize,
 }
 
 impl Buffer {
-    /// An empty one.
+    /// Makes an empty buffer.
     pub(super) const fn new() -> Self {
         Self::Few(Vec::new())
     }
 
-    /// Bytes of memory that it holds at most.
+    /// The most bytes of memory that it holds.
     pub(super) fn held(&self) -> usize {
         match self {
             Self::Few(bytes) => bytes.capacity(),
@@ -42,7 +42,7 @@ impl Buffer {
         }
     }
 
-    /// Bytes that are in it.
+    /// The number of bytes in it.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Few(bytes) => bytes.len(),
@@ -50,7 +50,7 @@ impl Buffer {
         }
     }
 
-    /// What it would like to hold if it had to take `needed` bytes and may never take more than `cap`.
+    /// The size that the buffer should have to take `needed` bytes, if it never takes more than `cap`.
     pub(super) fn wanted(&self, needed: usize, cap: usize) -> usize {
         let most = cap.max(LEAST);
         let wanted = match self {
@@ -60,13 +60,14 @@ impl Buffer {
         wanted.max(needed)
     }
 
-    /// Holds `size` bytes from now on, which is no less than now; `cap` is the most that it will ever hold.
+    /// Makes the buffer hold `size` bytes. This is no less than now. `cap` is the most that it will ever hold.
     pub(super) fn hold(&mut self, size: usize, cap: usize) {
         match self {
             Self::Few(bytes) => {
                 let map = (size > FEW).then(|| MmapMut::map_anon(cap.max(size)).ok()).flatten();
                 let Some(mut map) = map else {
-                    // Few bytes; or a system that gives no more address space, where a vector may still find room.
+                    // Either there are few bytes, or the system gives no more address space. Then a vector may still
+                    // find room.
                     bytes.reserve_exact(size - bytes.len());
                     return;
                 };
@@ -77,7 +78,7 @@ impl Buffer {
         }
     }
 
-    /// Appends a piece for which it holds enough.
+    /// Appends a piece. The buffer must hold enough for it.
     pub(super) fn append(&mut self, piece: &[u8]) {
         match self {
             Self::Few(bytes) => bytes.extend_from_slice(piece),
@@ -88,7 +89,7 @@ impl Buffer {
         }
     }
 
-    /// The bytes, where they are.
+    /// The bytes, without a copy.
     pub(super) fn into_bytes(self) -> Bytes {
         match self {
             Self::Few(bytes) => bytes.into(),

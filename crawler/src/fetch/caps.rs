@@ -1,20 +1,20 @@
-//! How large a body may be, by what it is for. All caps are derived here, from the settings, so that each body fits the budget
-//! that all bodies share: a body that could never fit would be fetched again and again.
+//! The largest body of each kind. All caps are derived here from the settings, so that each body fits the budget that
+//! all bodies share: a body that could never fit would be fetched again and again.
 
 use frontier::JobKind;
 
 use super::budget::ByteBudget;
 
-/// RFC 9309, section 2.5: at least the first 500 KiB of a robots.txt are read.
+/// The cap of robots.txt. RFC 9309, section 2.5: crawlers must read at least its first 500 KiB.
 const ROBOTS: u64 = 512 << 10;
-/// sitemaps.org: a sitemap is at most 50 MiB, uncompressed.
+/// The cap of a sitemap. sitemaps.org: a sitemap has at most 50 MiB, uncompressed.
 const SITEMAP: u64 = 50 << 20;
-/// The text of a redirect is for people; nobody reads more than this of it.
+/// The cap of a redirect's body. It is a text for people, and nothing beyond this is useful.
 const REDIRECT: u64 = 64 << 10;
-/// What the decoder of a content-encoding may hold beside the body (zstd: RFC 9659, 8 MiB).
+/// The most bytes that the decoder of a content-encoding holds besides the body (zstd: RFC 9659, 8 MiB).
 const DECODER: u64 = 8 << 20;
 
-/// The largest decoded bodies that are kept.
+/// The caps of decoded bodies, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Caps {
     robots: usize,
@@ -24,10 +24,10 @@ pub(super) struct Caps {
 }
 
 impl Caps {
-    /// The caps for these settings. No cap is above what the budget has room for when nothing else is in memory.
+    /// The caps for these settings. No cap is larger than the room in the budget when nothing else is in memory.
     pub(super) fn of(settings: &config::Settings) -> Self {
         let budget = settings.fetch.body_budget.0;
-        // A page is held twice where an archive keeps it as received, too.
+        // If there is an archive, a page is also held as it was received.
         let copies = if settings.output.warc { 2 } else { 1 };
         let room = (budget - budget / ByteBudget::OWN).saturating_sub(DECODER).max(budget / 2);
         let cap = |bytes: u64, copies: u64| usize::try_from(bytes.min(room / copies)).unwrap_or(usize::MAX);

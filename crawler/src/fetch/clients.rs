@@ -1,5 +1,5 @@
-//! The HTTP clients of a crawl, as its settings ask for them: certificates that are trusted, one that is shown, hosts whose
-//! certificates are not checked, and which client a request goes through.
+//! The HTTP clients of a crawl, made from its settings: the certificates that are trusted, the client certificate, and
+//! the hosts whose certificates are not checked. They also decide which client a request uses.
 
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
@@ -16,11 +16,12 @@ use super::fields::request_headers;
 use super::route::Pinned;
 use super::trust;
 
-/// How long a connection waits in the pool for its host's next turn.
+/// The time for which an idle connection stays in the pool and waits for its host's next turn.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Header bytes of an HTTP/2 response (of an HTTP/1 response, hyper holds at most 100 headers and about 400 KiB).
+/// The most bytes of headers in an HTTP/2 response (in an HTTP/1 response, hyper holds at most 100 headers and about
+/// 400 KiB).
 const HTTP2_HEADERS: u32 = 64 << 10;
-/// Bytes that an HTTP/2 server may send unread, per stream and per connection.
+/// The bytes that an HTTP/2 server may send unread, for each stream and each connection.
 const HTTP2_STREAM: u32 = 256 << 10;
 const HTTP2_CONNECTION: u32 = 512 << 10;
 
@@ -28,24 +29,25 @@ type Make = Box<dyn Fn() -> anyhow::Result<Client> + Send + Sync>;
 
 /// The clients of a crawl.
 pub(super) struct Clients {
-    /// Keeps connections for later.
+    /// The client that keeps connections for later.
     pooled: RwLock<Client>,
-    /// Makes another such client.
+    /// Makes another client like `pooled`.
     make: Make,
-    /// Keeps no connection: for those that the pool could not tell apart, and for what finds the pool full.
+    /// The client that keeps no connection: for connections that the pool could not tell apart, and for those that must
+    /// not be kept.
     single: Client,
-    /// Takes every certificate, and keeps no connection.
+    /// The client that accepts every certificate, and keeps no connection.
     unchecked: Client,
     /// The hosts whose certificates are not checked.
     insecure: Vec<String>,
-    /// Why no certificate can be trusted on this machine.
+    /// The reason why no certificate can be trusted on this machine.
     pub(super) no_roots: Option<String>,
 }
 
 impl Clients {
-    /// Clients as configured. They trust the certificates that the system trusts, those of `ca-file`, and `roots` (DER).
+    /// Makes the clients. They trust the certificates that the system trusts, those of `ca-file`, and `roots` (DER).
     pub(super) fn new(fetch: &config::Fetch, roots: &[&[u8]]) -> anyhow::Result<Self> {
-        // An error means that a provider is installed already.
+        // This is an error if a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let roots: Vec<_> = roots.iter().map(|der| CertificateDer::from_slice(der).into_owned()).collect();
         let own = named(&fetch.ca_file).map(certificates).transpose()?.unwrap_or_default();
@@ -77,7 +79,7 @@ impl Clients {
         };
         let only_roots = no_roots.is_some();
         let unpooled = || builder(only_roots, true);
-        // It trusts nobody, and everybody: the certificates of the settings are of no use to it.
+        // This client checks no certificate, so it needs no certificates of authorities.
         let unchecked = || -> anyhow::Result<ClientBuilder> {
             let builder = basic(fetch)?.http1_only().pool_max_idle_per_host(0).tls_danger_accept_invalid_certs(true);
             let shown = named(&fetch.client_cert).map(self::identity).transpose()?;
@@ -96,7 +98,7 @@ impl Clients {
         })
     }
 
-    /// The client for a request to `url`; `keep`: whether its connection may be kept.
+    /// The client for a request to `url`. `keep`: whether its connection may be kept.
     pub(super) fn client(&self, url: &Url, keep: bool) -> Client {
         let is_insecure = || url.host_str().is_some_and(|host| self.insecure.iter().any(|known| known == host));
         match keep {
@@ -106,17 +108,17 @@ impl Clients {
         }
     }
 
-    /// Closes all idle connections. A pool cannot close some of them, so another one takes its place; requests that are under
-    /// way end as they would have.
+    /// Closes all idle connections. Some of them cannot be closed within their pool, so a new pool takes its place.
+    /// Requests that are under way end as usual.
     pub(super) fn renew(&self) {
-        // A client was made of the same settings before. If that fails now, the old one goes on.
+        // A client was made from the same settings before. If this fails now, the old client stays.
         if let Ok(client) = (self.make)() {
             *self.pooled.write().unwrap_or_else(PoisonError::into_inner) = client;
         }
     }
 }
 
-/// A file that a setting names, if it names one.
+/// The file that a setting names, if any.
 fn named(setting: &str) -> Option<&Path> {
     (!setting.is_empty()).then(|| Path::new(setting))
 }
@@ -138,12 +140,12 @@ fn identity(file: &Path) -> anyhow::Result<(Identity, Vec<u8>)> {
     Ok((identity, pem))
 }
 
-/// What all clients share.
+/// The builder with the settings that all clients share.
 fn basic(fetch: &config::Fetch) -> anyhow::Result<ClientBuilder> {
     let mut builder = Client::builder()
         .default_headers(request_headers(fetch)?)
         .redirect(reqwest::redirect::Policy::none())
-        // A repeated request is the frontier's to time.
+        // The frontier decides when a request is repeated.
         .retry(reqwest::retry::never())
         .referer(false)
         .no_proxy()

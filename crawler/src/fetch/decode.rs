@@ -1,27 +1,27 @@
-//! Content-Encoding undone piece by piece: gzip, deflate (zlib and raw), br, zstd, and stacks of them. A piece of input
-//! gives any number of pieces of output, each at most [`PIECE`] bytes, and the receiver can stop at any of them: no
-//! body is larger in memory than what its receiver took.
+//! Decodes a Content-Encoding piece by piece: gzip, deflate (zlib and raw), br, zstd, and stacks of them. A piece of
+//! input gives any number of pieces of output, each of at most [`PIECE`] bytes. The receiver can stop at any of them.
+//! So no body takes more memory than its receiver accepts.
 
 use async_compression::codecs::{
     BrotliDecoder, DecodeV2, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder, zstd::params::DParameter,
 };
 use async_compression::core::util::{PartialBuffer, WriteBuffer};
 
-/// Largest piece of output.
+/// The largest piece of output, in bytes.
 const PIECE: usize = 16 << 10;
-/// No honest server stacks more.
+/// The largest number of codings of one body. No honest server stacks more.
 const MOST_STAGES: usize = 3;
-/// RFC 9659: a zstd window on the web is at most 8 MiB.
+/// The base-2 logarithm of the largest zstd window. RFC 9659: on the web, a window has at most 8 MiB.
 const ZSTD_WINDOW_LOG: u32 = 23;
 
-/// Where decoding stopped.
+/// The reason why decoding stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DecodeStop<E> {
-    /// The data is broken, or in a coding we do not read.
+    /// The data is broken, or in a coding that cannot be decoded.
     Broken,
-    /// A layer unpacked to more than was allowed.
+    /// A layer unpacked to more bytes than allowed.
     Expands,
-    /// The receiver took no more.
+    /// The receiver took no more. The value is its error.
     Receiver(E),
 }
 
@@ -35,8 +35,8 @@ enum Coding {
 }
 
 impl Coding {
-    /// `Ok(None)` for a name that stands for no coding: a server that says `UTF-8` or `none` sends the plain body, and
-    /// browsers read it so.
+    /// Finds a coding by its name. `Ok(None)` for a name that stands for no coding: a server that says `UTF-8` or
+    /// `none` sends the plain body, and browsers read it as such.
     fn named(name: &str) -> Result<Option<Self>, ()> {
         match name {
             "gzip" | "x-gzip" => Ok(Some(Coding::Gzip)),
@@ -48,7 +48,7 @@ impl Coding {
         }
     }
 
-    /// Most bytes of history a decoder of this coding keeps beside its output.
+    /// The most bytes of history that a decoder of this coding keeps besides its output.
     fn window(self) -> u64 {
         match self {
             Coding::Gzip | Coding::Deflate => 32 << 10,
@@ -57,8 +57,8 @@ impl Coding {
         }
     }
 
-    /// `first`: the first byte of the data, which tells a zlib header from raw deflate. (RFC 9110 means zlib by
-    /// `deflate`, many servers mean raw.)
+    /// Makes a decoder. `first` is the first byte of the data. It tells a zlib header from raw deflate. (RFC 9110
+    /// defines `deflate` as zlib, but many servers send raw deflate.)
     fn decoder(self, first: u8) -> Box<dyn DecodeV2 + Send> {
         match self {
             Coding::Gzip => Box::new(GzipDecoder::new()),
@@ -70,14 +70,14 @@ impl Coding {
     }
 }
 
-/// Undoes the codings of one body.
+/// Decodes one body.
 pub(super) struct Decoder {
-    /// The coding applied last, first.
+    /// The layers. The coding that was applied last comes first.
     stages: Vec<Stage>,
 }
 
 impl Decoder {
-    /// For the values of `Content-Encoding`, in order; `None` where the body is plain.
+    /// Makes a decoder for the values of `Content-Encoding`, in their order; `None` if the body is plain.
     pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Result<Option<Self>, DecodeStop<()>> {
         let mut stages = Vec::new();
         for name in values.flat_map(|value| value.split(',')) {
@@ -93,8 +93,9 @@ impl Decoder {
         }
     }
 
-    /// Decodes `input`, passing each piece of output to `receive`. No layer may have put out more than `most` bytes
-    /// since the start of the body: one may unpack to gigabytes of which the next makes nothing.
+    /// Decodes `input`, and passes each piece of output to `receive`. No layer may put out more than `most` bytes since
+    /// the start of the body. This bounds each layer, because one may unpack to gigabytes of which the next makes
+    /// nothing.
     pub(super) fn push<E>(
         &mut self,
         input: &[u8],
@@ -104,7 +105,7 @@ impl Decoder {
         push(&mut self.stages, input, most, receive)
     }
 
-    /// The body has ended: is every layer complete? A body of no bytes is.
+    /// Ends the body. Returns whether every layer is complete. A body without bytes is complete.
     pub(super) fn finish(&mut self) -> bool {
         self.stages.iter_mut().all(|stage| {
             let mut output = WriteBuffer::new_initialized(&mut stage.piece);
@@ -112,16 +113,16 @@ impl Decoder {
         })
     }
 
-    /// Bytes of history the decoders hold, at most; grows with what they have put out.
+    /// The most bytes of history that the decoders hold. This grows with their output.
     pub(super) fn held(&self) -> u64 {
         self.stages.iter().map(|stage| stage.produced.min(stage.coding.window())).sum()
     }
 }
 
-/// One layer.
+/// One layer of a coding.
 struct Stage {
     coding: Coding,
-    /// Made when the first byte is known.
+    /// The decoder. It is made when the first byte is known.
     decoder: Option<Box<dyn DecodeV2 + Send>>,
     piece: Box<[u8]>,
     produced: u64,
@@ -146,7 +147,7 @@ fn push<E>(
     let mut input = PartialBuffer::new(input);
     loop {
         if stage.ended {
-            // gzip may go on with another member; anything else behind the end is padding, and browsers ignore it.
+            // gzip may go on with another member. Other bytes after the end are padding, which browsers ignore, too.
             if stage.coding != Coding::Gzip || !input.unwritten().starts_with(&[0x1f]) {
                 return Ok(());
             }
@@ -155,7 +156,8 @@ fn push<E>(
         }
         let mut output = WriteBuffer::new_initialized(&mut stage.piece);
         let before = input.written_len();
-        // Output that did not fit the last piece: zlib calls it an error to be asked without input, but for a flush.
+        // Some output did not fit into the last piece. Without input, zlib reports an error unless it is asked to
+        // flush.
         let flush = input.unwritten().is_empty() && matches!(stage.coding, Coding::Gzip | Coding::Deflate);
         let ended = match flush {
             true => decoder.flush(&mut output).map(|_| false),
@@ -163,7 +165,7 @@ fn push<E>(
         };
         let written = output.written_len();
         if written > 0 {
-            // Also after an error: what came before the damage is good.
+            // This is also done after an error: the output before the damage is good.
             stage.produced += written as u64;
             push(rest, &stage.piece[..written], most, receive)?;
             if stage.produced > most {

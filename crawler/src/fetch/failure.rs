@@ -1,4 +1,4 @@
-//! From a chain of library errors to the kind of failure that reports and retries speak of.
+//! Finds the kind of a failure in a chain of library errors. Reports and retries use these kinds.
 
 use std::error::Error;
 use std::io;
@@ -7,7 +7,7 @@ use frontier::Failure;
 
 use super::{FetchError, Truncation};
 
-/// Names the failure of a request that brought no answer.
+/// The failure of a request that brought no answer.
 pub(super) fn of_request(error: &reqwest::Error) -> FetchError {
     let text = last(error).to_string();
     if causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>()).any(is_local) {
@@ -21,7 +21,8 @@ pub(super) fn of_request(error: &reqwest::Error) -> FetchError {
             return FetchError::Tls(tls_text(tls));
         }
         if let Some(http2) = cause.downcast_ref::<h2::Error>() {
-            // What we detected breaks the protocol; what we were told is an end like any other.
+            // Errors that this side has detected break the protocol. Errors that the server has sent end the connection
+            // like any other end.
             let ours = http2.is_library() && !http2.is_io();
             let text = http2.to_string();
             return if ours { FetchError::Protocol(text) } else { FetchError::Reset(text) };
@@ -52,7 +53,7 @@ pub(super) fn of_request(error: &reqwest::Error) -> FetchError {
     }
 }
 
-/// What is wrong with a handshake. Where it is known what to do about it, the text begins with the cause.
+/// A description of a failed handshake. If the user can do something about the cause, the text begins with it.
 fn tls_text(error: &rustls::Error) -> String {
     use rustls::CertificateError as Bad;
     let rustls::Error::InvalidCertificate(bad) = error else { return error.to_string() };
@@ -68,25 +69,25 @@ fn tls_text(error: &rustls::Error) -> String {
     format!("{}: {error}", cause_of_tls(cause))
 }
 
-/// Whether a certificate was refused because it is that of an authority, and was shown as that of a server.
+/// Whether a certificate was refused because it belongs to an authority and was shown as that of a server.
 pub(super) fn is_authority(why: &rustls::OtherError) -> bool {
     why.0.to_string() == "CaUsedAsEndEntity"
 }
 
-/// The cause alone: `the certificate is for another name`.
+/// The cause alone, for example `the certificate is for another name`.
 fn cause_of_tls(failure: Failure) -> String {
     let text = failure.to_string();
     let cause = text.split_once(": ").map_or(&*text, |(_, cause)| cause);
     cause.split(" (--").next().unwrap_or_default().to_owned()
 }
 
-/// The kind of a failure of TLS, from the text of its error.
+/// The kind of a TLS failure, from the text of its error.
 pub(super) fn of_tls(text: &str) -> Failure {
     let known = Failure::OF_TLS.into_iter().find(|failure| text.starts_with(&cause_of_tls(*failure)));
     known.unwrap_or(Failure::Tls)
 }
 
-/// Whether an error tells of this machine and not of the host: no more files, no memory, no network.
+/// Whether an error is about this machine and not about the host: no more files, no memory, no network.
 pub(super) fn is_local(error: &io::Error) -> bool {
     use io::ErrorKind::{AddrNotAvailable, NetworkDown, OutOfMemory, QuotaExceeded, StorageFull};
     let exhausted = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
@@ -94,14 +95,14 @@ pub(super) fn is_local(error: &io::Error) -> bool {
         || error.raw_os_error().is_some_and(|code| exhausted.contains(&code))
 }
 
-/// Names what cut a body whose headers were fine.
+/// The reason why a body was cut although its headers were good.
 pub(super) fn of_body(error: &reqwest::Error) -> Truncation {
     for cause in causes(error) {
         if let Some(io) = cause.downcast_ref::<io::Error>() {
             return match io.kind() {
-                // rustls has this kind, too, for a record that is broken.
+                // rustls uses this kind, too, for a broken record.
                 _ if io.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => Truncation::Disconnect,
-                // The HTTP client undoes chunks alone. It leaves the Content-Encoding to us.
+                // The HTTP client decodes only chunks. The Content-Encoding is decoded here.
                 io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Truncation::Chunks,
                 io::ErrorKind::TimedOut => Truncation::Time,
                 _ => Truncation::Disconnect,
@@ -111,7 +112,8 @@ pub(super) fn of_body(error: &reqwest::Error) -> Truncation {
     Truncation::Disconnect
 }
 
-/// The error and its causes, outermost first. An `io::Error` does not count what it wraps among its sources.
+/// The error and its causes, from the outermost to the innermost. `source()` of an `io::Error` leaves out the error
+/// that it wraps.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| cause(*error))
 }
@@ -124,7 +126,7 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'stati
     }
 }
 
-/// The innermost cause: the one that says what happened.
+/// The innermost cause. It says what happened.
 pub(super) fn last<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     causes(error).last().unwrap_or(error)
 }

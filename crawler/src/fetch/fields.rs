@@ -1,4 +1,4 @@
-//! The request as it is sent: its method, the header fields that every request has, and those of one alone.
+//! The request as it is sent: its method, the header fields that every request has, and the fields of one request.
 
 use anyhow::Context;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -6,9 +6,9 @@ use url::Url;
 
 use super::Request;
 
-/// The method of every request but those that send a form.
+/// The method of every request, except those that send a form.
 pub const METHOD: &str = "GET";
-/// The message for a request, to be sent to `url`; `host` where that does not name it.
+/// The message for a request to `url`. `host` is the `Host` header if the URL does not name the host.
 pub(super) fn message(request: &Request, url: Url, host: Option<HeaderValue>) -> reqwest::Request {
     let mut message = reqwest::Request::new(http::Method::GET, url);
     if let Some(form) = &request.form {
@@ -29,7 +29,7 @@ pub(super) fn message(request: &Request, url: Url, host: Option<HeaderValue>) ->
     message
 }
 
-/// The header fields that every request has, but for Host and validators.
+/// The header fields that every request has, except Host and validators.
 pub fn request_headers(fetch: &config::Fetch) -> anyhow::Result<HeaderMap> {
     let mut headers = HeaderMap::new();
     headers.insert(header::USER_AGENT, user_agent(fetch)?);
@@ -44,7 +44,7 @@ pub fn request_headers(fetch: &config::Fetch) -> anyhow::Result<HeaderMap> {
     Ok(headers)
 }
 
-/// `NAME/VERSION (+CONTACT)`.
+/// The user agent: `NAME/VERSION (+CONTACT)`.
 fn user_agent(fetch: &config::Fetch) -> anyhow::Result<HeaderValue> {
     let mut text = format!("{}/{}", fetch.user_agent, env!("CARGO_PKG_VERSION"));
     if !fetch.contact.is_empty() {

@@ -1,8 +1,8 @@
-//! Open files: the limit of the process, and how many of them idle connections may take.
+//! Open files: the limit of the process, and the number of them that idle connections may take.
 //!
-//! A crawl of many hosts would keep a connection to each of them open, until the system refuses to open another file. So the
-//! limit is raised as far as the system allows, and connections are kept for later only while their number is below a share
-//! of it, and while they hold less memory than they may.
+//! A crawl of many hosts would keep a connection to each of them open, until the system refuses to open another file.
+//! So the limit is raised as far as the system allows. Connections are kept for later only while their number is below
+//! a share of the limit, and while they hold less memory than they may.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files that the state, the outputs, the live page and the resolver need.
+/// The number of files that the state, the outputs, the live page and the resolver need.
 const OWN: u64 = 128;
-/// Without a limit from the system, this one holds.
+/// The limit that is used if the system has none.
 const UNLIMITED: u64 = 65_536;
 
-/// Raises the soft limit of open files to the hard one, and returns the limit that then holds.
+/// Raises the soft limit of open files to the hard limit. Returns the limit that is valid then.
 pub fn raise_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     if limit.current != limit.maximum {
-        // A system that refuses leaves the limit where it was, which is then obeyed.
+        // If the system refuses, the old limit stays.
         let _ = setrlimit(Resource::Nofile, raised);
     }
     getrlimit(Resource::Nofile).current.unwrap_or(UNLIMITED)
@@ -29,53 +29,53 @@ pub fn raise_limit() -> u64 {
 /// Decides which connections are kept open for the next request to their host.
 #[derive(Debug)]
 pub(super) struct Kept {
-    /// Connections that may be kept.
+    /// The most connections that may be kept.
     most: usize,
-    /// How long the pool keeps an idle connection.
+    /// The time for which the pool keeps an idle connection.
     life: Duration,
     open: Mutex<Open>,
 }
 
 #[derive(Debug, Default)]
 struct Open {
-    /// By origin.
+    /// The connections, by origin.
     origins: HashMap<Box<str>, Connection>,
-    /// Bytes of memory that all of them hold, about.
+    /// The approximate number of bytes of memory that all of them hold.
     bytes: usize,
-    /// When those that the pool has closed since were last taken out.
+    /// The time at which connections that the pool has closed were last removed.
     swept: Option<Instant>,
 }
 
-/// A connection that the pool has.
+/// A connection in the pool.
 #[derive(Debug)]
 struct Connection {
     last_used: Instant,
-    /// Bytes of its read buffer beside [`Kept::CONNECTION`].
+    /// The bytes of its read buffer, besides [`Kept::CONNECTION`].
     buffer: usize,
 }
 
 impl Kept {
-    /// Between two looks for connections that the pool has closed.
+    /// The time between two removals of connections that the pool has closed.
     const SWEEP: Duration = Duration::from_secs(1);
-    /// An idle connection holds about so many bytes of memory …
+    /// The approximate number of bytes of memory that an idle connection holds …
     const CONNECTION: usize = 25 << 10;
-    /// … and up to so many in its read buffer, which grows with the answers that come through it (hyper) …
+    /// … and the most bytes of its read buffer, which grows with the answers that come through it (hyper) …
     const BUFFER: usize = 408 << 10;
     /// … from answers of this size on.
     const LARGE: u64 = 64 << 10;
-    /// If all of them hold more bytes than this, no other is kept …
+    /// If all connections hold more bytes than this, no other is kept …
     const FULL: usize = Self::MOST / 2;
     /// … and beyond this, all are closed: a buffer may also grow after its connection was admitted.
     const MOST: usize = config::bounds::CONNECTIONS;
 
-    /// For a limit of `files` open files and `concurrency` requests at once; the pool keeps a connection for `life`.
+    /// For a limit of `files` open files and `concurrency` requests at once. The pool keeps a connection for `life`.
     pub(super) fn new(files: u64, concurrency: usize, life: Duration) -> Self {
         // A request may need two files at once: its connection, and the address family that is tried beside it.
         let free = files.saturating_sub(OWN + 2 * concurrency as u64);
         Self { most: usize::try_from(free / 2).unwrap_or(usize::MAX), life, open: Mutex::default() }
     }
 
-    /// Whether the connection of a request to `origin` at `now` may stay open afterwards.
+    /// Whether the connection of a request to `origin` at `now` may stay open after the request.
     pub(super) fn admits(&self, origin: &str, now: Instant) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(connection) = open.origins.get_mut(origin) {
@@ -97,8 +97,8 @@ impl Kept {
         admitted
     }
 
-    /// An answer of so many bytes came from `origin`. True if the idle connections hold too much memory now: then all of them
-    /// must be closed.
+    /// Records an answer of `bytes` bytes from `origin`. Returns true if the idle connections hold too much memory now.
+    /// Then the caller must close all of them.
     #[must_use]
     pub(super) fn answered(&self, origin: &str, bytes: u64) -> bool {
         if bytes < Self::LARGE {
@@ -133,15 +133,15 @@ mod tests {
         let start = Instant::now();
         let admitted = |now| (0..10_000).filter(|host| kept.admits(&format!("http://h{host}.test"), now)).count();
         assert_eq!(admitted(start), 384);
-        // Those that have a connection keep it.
+        // Hosts that have a connection keep it.
         assert_eq!(admitted(start + life / 2), 384);
         // Connections that were idle for their whole life make room for others.
         assert!(kept.admits("http://other.test", start + 3 * life));
         assert!(!Kept::new(256, 64, life).admits("http://h.test", start), "too few files for any");
     }
 
-    /// A crawl of so many hosts, the answers of which have these bytes, under no limit of files: how many connections are kept,
-    /// and how often all are closed.
+    /// Simulates a crawl of `hosts` hosts whose answers have these sizes, without a limit of files. Returns how many
+    /// connections are kept, and how often all were closed.
     fn crawled(hosts: usize, answers: &[u64]) -> (usize, usize) {
         let kept = Kept::new(1 << 20, 64, Duration::from_secs(15));
         let mut closed = 0;
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(crawled(10_000, &[Kept::LARGE - 1, 0]), (Kept::FULL / Kept::CONNECTION, 0));
         let large = Kept::CONNECTION + Kept::BUFFER;
         assert_eq!(crawled(10_000, &[2 << 20, 2 << 20]), (Kept::FULL.div_ceil(large), 0), "nothing is closed in vain");
-        // Answers were small, and all become large.
+        // The answers are small at first, and then all are large.
         let (_, closed) = crawled(10_000, &[1_000, 8 << 20]);
         assert_eq!(closed, 1);
     }

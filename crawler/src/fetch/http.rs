@@ -1,5 +1,5 @@
-//! [`Fetch`] over HTTP: one hop, through reqwest, to addresses that were checked, under time-outs and caps that no
-//! server can stretch.
+//! [`Fetch`] over HTTP: one hop, through reqwest, to addresses that were checked. No server can stretch its time-outs
+//! and caps.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
@@ -27,13 +27,14 @@ use super::{Fetch, FetchError, Request, Response, Truncation, failure};
 use crate::clock::Clock;
 use crate::feeds;
 
-/// An unwanted body up to this length is read and thrown away, which keeps the connection.
+/// An unwanted body up to this length is read and dropped. This keeps the connection usable.
 const DRAINED: u64 = 16 << 10;
 
 /// Fetches over HTTP.
 ///
-/// One thing it cannot bound is the work of reading interim answers (1xx): hyper skips them without end, and in long
-/// strides. A server that floods them takes the thread it is read on until the headers' time-out.
+/// It cannot bound the work of reading interim answers (1xx): hyper skips any number of them without giving way to
+/// other tasks. A server that sends a flood of them occupies the thread that reads it until the time-out of the
+/// headers.
 pub struct HttpFetch {
     clients: Clients,
     names: Names,
@@ -45,34 +46,34 @@ pub struct HttpFetch {
     kept: Kept,
 }
 
-/// Who connects to the server.
+/// The party that opens the connection to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proxied {
-    /// We do.
+    /// This process.
     No,
-    /// A proxy, to an address of ours (`socks4`, `socks5`).
+    /// A proxy that gets the address of the server (`socks4`, `socks5`).
     WithAddress,
-    /// A proxy that is told the name, and whose business its address is.
+    /// A proxy that gets the name of the server, and looks up the address itself.
     WithName,
 }
 
 struct Timeouts {
-    /// Until the headers are complete.
+    /// The time until the headers are complete.
     headers: Duration,
     idle: Duration,
     total: Duration,
 }
 
 impl HttpFetch {
-    /// A fetcher as configured, trusting the certificates that the system trusts.
+    /// Makes a fetcher that trusts the certificates that the system trusts.
     ///
     /// # Errors
-    /// A header, proxy, certificate or `connect-to` that cannot be read.
+    /// If a header, proxy, certificate or `connect-to` cannot be read.
     pub fn new(settings: &config::Settings) -> anyhow::Result<Self> {
         Self::trusting(settings, &[])
     }
 
-    /// As [`new`](Self::new), and trusts these certificates (DER) too.
+    /// Like [`new`](Self::new), but the fetcher also trusts these certificates (DER).
     pub fn trusting(settings: &config::Settings, roots: &[&[u8]]) -> anyhow::Result<Self> {
         let fetch = &settings.fetch;
         let connect_to: Result<Vec<ConnectTo>, _> = fetch.connect_to.iter().map(|rule| rule.parse()).collect();
@@ -101,7 +102,7 @@ impl HttpFetch {
         })
     }
 
-    /// Where `url` leads, if its own host may be named at all.
+    /// The place to which a request for `url` connects, if its host may be fetched at all.
     fn target(&self, url: &Url) -> Result<Target, FetchError> {
         if let Some(address) = literal(url.host().map(|host| host.to_owned()).as_ref()) {
             self.rules.check(address).map_err(FetchError::Address)?;
@@ -109,7 +110,7 @@ impl HttpFetch {
         Target::of(url, &self.connect_to).ok_or_else(|| FetchError::Connect(format!("{url} has no host")))
     }
 
-    /// The route of a request, with nothing in it that the address rules forbid.
+    /// The route of a request. It contains no address that the address rules forbid.
     fn route(&self, request: &Request) -> Result<Route, FetchError> {
         let target = self.target(&request.url)?;
         if self.proxied == Proxied::WithName {
@@ -151,7 +152,7 @@ impl HttpFetch {
         Ok(response)
     }
 
-    /// The connection was made to an address that had passed the rules; whoever answers must pass them too.
+    /// The connection was made to an address that passed the rules. This checks that the peer passes them, too.
     fn check_peer(&self, response: &reqwest::Response) -> Result<(), FetchError> {
         match response.remote_addr() {
             Some(peer) if self.proxied == Proxied::No => self.rules.check(peer.ip()).map_err(FetchError::Address),
@@ -166,7 +167,7 @@ impl HttpFetch {
         }
     }
 
-    /// Reads the body into `body` as far as it may be.
+    /// Reads the body into `body`, as far as the caps and the time-outs allow.
     async fn read(
         &self,
         watch: &mut Watch,
@@ -268,7 +269,8 @@ impl Fetch for HttpFetch {
 }
 
 impl HttpFetch {
-    /// Reads a short unwanted body, so that the connection can be used again; a long one is left, which closes it.
+    /// Reads a short unwanted body, so that the connection can be used again. A long body is left, which closes the
+    /// connection.
     async fn drain(&self, frames: &mut reqwest::Body, promised: Option<u64>, started: Instant) {
         if promised.is_some_and(|length| length <= DRAINED) {
             let end = started + self.timeouts.total;
@@ -279,12 +281,12 @@ impl HttpFetch {
     }
 }
 
-/// What tells the connections of a pool apart: scheme, host and port.
+/// The part of a URL by which a pool tells connections apart: scheme, host and port.
 fn origin(url: &Url) -> &str {
     &url[..url::Position::BeforePath]
 }
 
-/// An error where a request that has brought `bytes`, and holds `held` of the budget, must give way to others.
+/// Returns an error if a request that has brought `bytes`, and holds `held` of the budget, must give way to others.
 fn give_way(watch: &mut Watch, bytes: u64, held: u64) -> Result<(), FetchError> {
     let Some(given) = watch.must_give_way(bytes, held, Instant::now().into_std()) else { return Ok(()) };
     let why = match given {
@@ -295,7 +297,7 @@ fn give_way(watch: &mut Watch, bytes: u64, held: u64) -> Result<(), FetchError> 
     Err(FetchError::Slow(format!("{bytes} bytes in {seconds} s, while {why}")))
 }
 
-/// The address that a host is, if it is one.
+/// The address in a host, if the host is an address.
 fn literal(host: Option<&Host>) -> Option<IpAddr> {
     match host? {
         Host::Domain(_) => None,
@@ -304,15 +306,15 @@ fn literal(host: Option<&Host>) -> Option<IpAddr> {
     }
 }
 
-/// What stands for the address of a host that only a proxy resolves: an address of its own in the discard-only block
-/// (RFC 6666), so that the frontier can tell hosts apart. Never connected to.
+/// A stand-in for the address of a host that only a proxy resolves: an address in the discard-only block (RFC 6666), so
+/// that the frontier can tell hosts apart. It is never connected to.
 fn stand_in(name: &str) -> IpAddr {
     let hash = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
     Ipv6Addr::from((0x0100_u128 << 112) | u128::from(hash)).into()
 }
 
-/// Whether a body is worth fetching where no archive keeps it. robots.txt and sitemaps are read whatever their servers call
-/// them.
+/// Whether a body is worth fetching if no archive keeps it. robots.txt and sitemaps are always read, whatever content
+/// type their servers give.
 fn is_worth_a_body(kind: JobKind, headers: &HeaderMap) -> bool {
     // A header that is no text says nothing.
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());

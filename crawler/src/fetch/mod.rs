@@ -1,4 +1,4 @@
-//! Fetching: one request, one hop, one answer; every way it can end has a name.
+//! Fetches: one request, one hop, one answer. Every way in which a fetch can end has a name.
 
 pub mod address;
 mod body;
@@ -33,35 +33,36 @@ use budget::{ByteBudget, Share};
 pub use files::raise_limit;
 use pressure::Pressure;
 
-/// Brings answers. Implemented over HTTP, and by the tests' synthetic web in memory.
+/// Something that brings answers. It is implemented over HTTP, and by the synthetic web of the tests in memory.
 pub trait Fetch: Send + Sync + 'static {
-    /// One request and its answer; redirects are not followed.
+    /// Makes one request. Redirects are not followed.
     fn fetch(&self, request: Request) -> impl Future<Output = Result<Response, FetchError>> + Send;
 
-    /// The addresses of a host that may be connected to.
+    /// Looks up the addresses of a host to which the crawl may connect.
     fn resolve(&self, url: Url) -> impl Future<Output = Result<Vec<IpAddr>, FetchError>> + Send;
 }
 
-/// What to fetch.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The URL.
     pub url: Url,
-    /// Decides which content types are worth a body, and the largest body.
+    /// The kind of the job. It decides which content types are worth a body, and the largest body.
     pub kind: JobKind,
     /// The host's addresses, as `resolve` gave them.
     pub addresses: Arc<[IpAddr]>,
-    /// For a conditional request.
+    /// The validators, for a conditional request.
     pub validators: Option<Validators>,
-    /// Header fields of this request alone: cookies, authorization, a signature. They go to this URL, and nowhere else.
+    /// The header fields of this request alone: cookies, authorization, a signature. They are sent to this URL, and
+    /// nowhere else.
     pub fields: HeaderMap,
-    /// A form to be sent: its fields as `application/x-www-form-urlencoded`. The request is a POST then.
+    /// The fields of a form to be sent, as `application/x-www-form-urlencoded`. With a form, the request is a POST.
     pub form: Option<Secret>,
-    /// What bodies draw on.
+    /// The budget of the bodies.
     pub budget: Arc<ByteBudget>,
-    /// Keep the body as received as well, for the archive.
+    /// Whether the body is also kept as it was received, for the archive.
     pub keep_wire: bool,
-    /// Attempts at this URL before this one.
+    /// The number of earlier attempts at this URL.
     pub attempt: u32,
     /// Tells whether other hosts wait for the slot of this request.
     pub pressure: Pressure,
@@ -86,51 +87,51 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Whether there is nothing to ask with.
+    /// Whether there is no validator.
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()
     }
 }
 
-/// A whole answer, or one cut at a cap.
+/// An answer. Its body is whole, or was cut at a cap.
 #[derive(Debug)]
 pub struct Response {
     /// HTTP status.
     pub status: u16,
-    /// Response headers, as received but for their order and case.
+    /// The response headers, as they were received except for their order and case.
     pub headers: HeaderMap,
     /// Protocol version, as in `HTTP/1.1`.
     pub version: ::http::Version,
-    /// Decoded body; empty where the content type is not worth one.
+    /// The decoded body. It is empty if the content type is not worth one.
     pub body: Bytes,
-    /// Body with its content-encoding as received, where asked for and different from `body`.
+    /// The body as it was received, with its content-encoding, if it is wanted and differs from `body`.
     pub wire: Option<Bytes>,
-    /// Body bytes received.
+    /// The number of body bytes that were received.
     pub wire_bytes: u64,
-    /// Why the body is not whole, if it is not.
+    /// The reason why the body is not whole; `None` if it is.
     pub truncated: Option<Truncation>,
-    /// The peer.
+    /// The address of the server; `None` behind a proxy.
     pub address: Option<IpAddr>,
-    /// When the request was sent.
+    /// The time at which the request was sent.
     pub sent_at: Millis,
-    /// When the last byte came.
+    /// The time at which the last byte came.
     pub ended_at: Millis,
-    /// What the body holds of the budget; given back on drop.
+    /// The share of the budget that the body holds. It is given back on drop.
     pub share: Share,
 }
 
 impl Response {
-    /// The values of a header field, those that are text.
+    /// The values of a header field that are text.
     pub fn values(&self, name: &str) -> impl Iterator<Item = String> {
         self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok().map(str::to_owned))
     }
 
-    /// Where a 3xx answer from `base` points, if it points anywhere.
+    /// The target of a 3xx answer from `base`, if it has one.
     pub fn redirect_target(&self, base: &Url) -> Option<Url> {
         if !is_redirect(self.status) {
             return None;
         }
-        // Servers send raw UTF-8 here, which is no visible ASCII.
+        // Servers send raw UTF-8 here, which the header type does not accept as text.
         let location = String::from_utf8_lossy(self.headers.get("location")?.as_bytes()).into_owned();
         let mut target = base.join(location.trim()).ok()?;
         target.set_fragment(None);
@@ -144,25 +145,25 @@ pub fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// Why a body is not whole.
+/// The reason why a body is not whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truncation {
-    /// Decoded size over the cap.
+    /// The decoded body is larger than the cap.
     Length,
-    /// Time-out after the headers.
+    /// A time-out after the headers.
     Time,
     /// The connection ended early.
     Disconnect,
-    /// The Content-Encoding expands beyond the ratio allowed, or is broken.
+    /// The Content-Encoding is broken, or it expands more than the allowed ratio.
     Encoding,
     /// The chunks of the body (`Transfer-Encoding: chunked`) break the protocol.
     Chunks,
-    /// A content type that is no page: not asked for.
+    /// The content type is no page, so the body was not read.
     NotAPage,
 }
 
 impl Truncation {
-    /// The word used in counters.
+    /// The word for counters.
     pub fn kind(self) -> &'static str {
         match self {
             Truncation::Length => "too_large",
@@ -174,7 +175,7 @@ impl Truncation {
         }
     }
 
-    /// A sentence for `pages.jsonl`.
+    /// The sentence for `pages.jsonl`.
     pub fn name(self) -> &'static str {
         match self {
             Truncation::Length => "body longer than --max-body",
@@ -187,43 +188,43 @@ impl Truncation {
     }
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     /// The name has no address, or the resolver did not answer.
     #[error("dns: {0}")]
     Dns(String),
-    /// The address rules forbid it.
+    /// The address rules forbid the address.
     #[error("address: {0} may not be fetched")]
     Address(String),
-    /// No connection.
+    /// There was no connection.
     #[error("connect: {0}")]
     Connect(String),
     /// The certificate or handshake was refused.
     #[error("tls: {0}")]
     Tls(String),
-    /// Took too long before the headers were complete.
+    /// It took too long until the headers were complete.
     #[error("timeout: {0}")]
     Timeout(String),
     /// The connection ended before the headers were complete.
     #[error("reset: {0}")]
     Reset(String),
-    /// Not HTTP, or headers over the limits.
+    /// The answer was not HTTP, or its headers were over the limits.
     #[error("protocol: {0}")]
     Protocol(String),
-    /// Made too little progress while other hosts waited.
+    /// The answer made too little progress while others waited.
     #[error("slow: {0}")]
     Slow(String),
-    /// The body does not fit the budget now; to be tried again later.
+    /// The body does not fit the budget now. It should be tried again later.
     #[error("budget: no room for the body now")]
     Budget,
-    /// The trouble is on this machine: no file, no memory, no network. It says nothing of the host.
+    /// The trouble is on this machine: no file, no memory, no network. It says nothing about the host.
     #[error("local: {0}")]
     Local(String),
 }
 
 impl FetchError {
-    /// The kind of failure, as reports, retries and counters have it.
+    /// The kind of the failure, for reports, retries and counters.
     pub fn kind(&self) -> Failure {
         match self {
             FetchError::Dns(_) => Failure::Name,

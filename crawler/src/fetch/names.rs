@@ -1,5 +1,5 @@
-//! From host names to addresses: DNS as the system is configured, behind a cache of our own that lets one lookup per
-//! name run at a time (single flight), and remembers failures too.
+//! Looks up the addresses of host names: by DNS as the system is configured, behind a cache. The cache lets one lookup
+//! per name run at a time (single flight), and remembers failures, too.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -13,23 +13,25 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 
 use super::FetchError;
 
-/// An answer is kept at least this long, whatever its time to live says: a host fetched once a second need not be
-/// asked about once a second. Connections go to the answer that was checked, so a longer life opens no way to rebind.
+/// The shortest time for which an answer is kept, whatever its time to live is: a host that is fetched once a second
+/// need not be looked up once a second. Connections go to the answer that was checked, so keeping it longer does not
+/// make rebinding possible.
 const SHORTEST: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
-/// How long a failure is remembered.
+/// The time for which a failure is remembered.
 const FAILURE: Duration = Duration::from_secs(30);
-/// Names remembered; past this, those whose answer has expired are forgotten.
+/// The most names that are remembered. Beyond this, names whose answer has expired are forgotten.
 const MOST_NAMES: usize = config::bounds::NAMES;
 
-/// Finds addresses.
+/// The lookup of addresses.
 pub(super) struct Names {
     resolver: TokioResolver,
     cache: Cache,
 }
 
 impl Names {
-    /// As the system is configured; without a configuration, a name server on this machine, as the C library does.
+    /// Makes a lookup as the system is configured. Without a configuration, it uses a name server on this machine, as
+    /// the C library does.
     pub(super) fn of_system() -> anyhow::Result<Self> {
         let local = || {
             let servers = vec![NameServerConfig::udp_and_tcp(Ipv4Addr::LOCALHOST.into())];
@@ -46,9 +48,9 @@ impl Names {
         Ok(Self { resolver: builder.build()?, cache: Cache::default() })
     }
 
-    /// The addresses of `host`; none of them is checked.
+    /// The addresses of `host`. They are not checked.
     pub(super) async fn lookup(&self, host: &str) -> Result<Arc<[IpAddr]>, FetchError> {
-        // RFC 6761, section 6.3: nobody is asked.
+        // RFC 6761, section 6.3: no name server is asked.
         if host == "localhost" || host.ends_with(".localhost") {
             return Ok([IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)].into());
         }
@@ -56,7 +58,7 @@ impl Names {
     }
 
     async fn ask(&self, host: &str) -> Answer {
-        // A name with a dot stands for itself: the search list is for the short names of an intranet.
+        // A name with a dot is complete: the search list is for the short names of an intranet.
         let result = match host.contains('.') && !host.ends_with('.') {
             true => self.resolver.lookup_ip(format!("{host}.")).await,
             false => self.resolver.lookup_ip(host).await,
@@ -72,7 +74,7 @@ impl Names {
     }
 }
 
-/// What the resolver says, without its query, which is not written for people.
+/// The error of the resolver, without its query, which is not written for users.
 fn told(host: &str, error: &str) -> String {
     match error.split_once("Query {") {
         None => error.to_owned(),
@@ -81,19 +83,20 @@ fn told(host: &str, error: &str) -> String {
     }
 }
 
-/// What a lookup brought, and until when it holds.
+/// The result of a lookup, and the time until which it is valid.
 type Answer = (Result<Arc<[IpAddr]>, FetchError>, Instant);
-/// The lock is held during a lookup: who asks for the same name waits, and reads the answer.
+/// The answer for one name. The lock is held during a lookup, so others that want the same name wait, and read the
+/// answer.
 type Slot = Arc<tokio::sync::Mutex<Option<Answer>>>;
 
-/// Answers by name.
+/// The answers by name.
 #[derive(Default)]
 struct Cache {
     slots: Mutex<HashMap<Box<str>, Slot>>,
 }
 
 impl Cache {
-    /// The answer for `name` if it holds at `now`, else what `lookup` brings.
+    /// The answer for `name` if it is valid at `now`, otherwise the result of `lookup`.
     async fn get<F: Future<Output = Answer>>(
         &self,
         name: &str,

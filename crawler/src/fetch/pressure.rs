@@ -1,6 +1,6 @@
-//! Slots and room for bodies are shared by progress. While hosts wait for a free slot, an answer that hardly moves loses the
-//! slot that it holds; while bodies find no room, one that holds much and hardly grows loses its room. Else a few hosts that
-//! send a byte a second would hold them all.
+//! Shares the slots, and the room for bodies, by progress. While hosts wait for a free slot, an answer that hardly
+//! moves loses its slot. While bodies find no room, a body that holds much and hardly grows loses its room. Otherwise a
+//! few hosts that send a byte a second would hold everything.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::budget::ByteBudget;
 
-/// Whether hosts wait for a slot now, and how many slots are held for long. The engine says so; the fetcher asks.
+/// Whether hosts wait for a slot now, and how many slots have been held for long. The engine sets the first, and the
+/// fetcher counts the second.
 #[derive(Clone, Debug, Default)]
 pub struct Pressure(Arc<Shared>);
 
@@ -16,9 +17,9 @@ pub struct Pressure(Arc<Shared>);
 struct Shared {
     waiting: AtomicBool,
     slots: usize,
-    /// Requests that have held their slot for long.
+    /// The number of requests that have held their slot for long.
     long: AtomicUsize,
-    /// How long requests held their slots that ended well lately, in milliseconds; 0 before the first.
+    /// The usual time for which requests that ended well held their slots lately, in milliseconds; 0 before the first.
     usual: AtomicU64,
 }
 
@@ -28,14 +29,14 @@ pub(super) struct Watch {
     pressure: Pressure,
     budget: Arc<ByteBudget>,
     started: Instant,
-    /// How long it may go on without enough progress.
+    /// The time for which it may go on without enough progress.
     window: Duration,
-    /// When it last had made enough progress, and its bytes then.
+    /// The last time at which it had made enough progress, and its bytes at that time.
     mark: (Instant, u64),
     is_long: bool,
 }
 
-/// Why a request gives way to others.
+/// The reason why a request must give way to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Given {
     /// Hosts wait for a slot.
@@ -45,32 +46,33 @@ pub(super) enum Given {
 }
 
 impl Pressure {
-    /// Bytes a second that a body must bring while others wait.
+    /// The bytes a second that a body must bring while others wait.
     const LEAST_RATE: u64 = 1_024;
-    /// What it must bring where more than half of all slots are held for long, though answers usually come at once. (Where
-    /// they do not, it is our own line that is slow.)
+    /// The bytes a second that it must bring while more than half of all slots are held for long, although answers
+    /// usually come at once. (If answers usually do not come at once, the line of this machine is slow.)
     const LEAST_RATE_OF_MANY: u64 = 16 * Self::LEAST_RATE;
-    /// Milliseconds within which an answer comes at once.
+    /// The number of milliseconds within which an answer counts as coming at once.
     const AT_ONCE: u64 = 1_000;
-    /// A body that holds much must bring this part of that each second while others find no room.
+    /// While others find no room, a body that holds much must bring this fraction of it each second (one part in
+    /// `RENT`).
     const RENT: u64 = 32;
-    /// How long the first attempt may go on without enough progress while others wait. Each later attempt has twice the time
-    /// of the one before: an honest server that is slow is heard in the end.
+    /// The time for which the first attempt may go on without enough progress while others wait. Each later attempt has
+    /// twice the time of the one before. So an honest server that is slow gets its answer through in the end.
     const FIRST: Duration = Duration::from_secs(3);
-    /// How often an answer is looked at.
+    /// The interval at which an answer is checked.
     pub(super) const LOOK: Duration = Duration::from_millis(500);
 
-    /// Nobody waits for one of so many slots.
+    /// A pressure for a number of slots, without anything that waits.
     pub fn new(slots: usize) -> Self {
         Self(Arc::new(Shared { slots, ..Shared::default() }))
     }
 
-    /// Says whether hosts wait for a slot.
+    /// Sets whether hosts wait for a slot.
     pub fn set(&self, waiting: bool) {
         self.0.waiting.store(waiting, Ordering::Relaxed);
     }
 
-    /// Watches a request that starts `now` as attempt number `attempt` (from 0).
+    /// Watches a request that starts at `now` as attempt number `attempt` (from 0).
     pub(super) fn watch(&self, budget: &Arc<ByteBudget>, attempt: u32, now: Instant) -> Watch {
         let window = Self::FIRST * 2u32.saturating_pow(attempt.min(8));
         let (pressure, budget) = (self.clone(), Arc::clone(budget));
@@ -79,7 +81,8 @@ impl Pressure {
 }
 
 impl Watch {
-    /// For whom a request that has brought `bytes` so far, and holds `held` of the budget, must give way now, if it must.
+    /// The reason why a request that has brought `bytes` so far, and holds `held` of the budget, must give way now, if
+    /// it must.
     pub(super) fn must_give_way(&mut self, bytes: u64, held: u64, now: Instant) -> Option<Given> {
         let shared = &self.pressure.0;
         if !self.is_long && now - self.started > Pressure::FIRST {
@@ -108,7 +111,7 @@ impl Watch {
         None
     }
 
-    /// The request ended well.
+    /// Records that the request ended well.
     pub(super) fn ended_well(&self, now: Instant) {
         let held = ((now - self.started).as_millis() as u64).max(1);
         let usual = &self.pressure.0.usual;
@@ -119,7 +122,7 @@ impl Watch {
         usual.store(mean.max(1), Ordering::Relaxed);
     }
 
-    /// How long the request has been going on.
+    /// The time for which the request has been going on.
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }

@@ -4,12 +4,12 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use frontier::Millis;
 
-/// The time to wait from `now`, in milliseconds; `None` where the value is neither seconds nor a date. A date that has
-/// passed is a wait of 0. Large values are returned as they are: the caller clamps.
+/// The time to wait from `now`, in milliseconds; `None` if the value is neither seconds nor a date. A date in the past
+/// is a wait of 0. Large values are returned unchanged, and the caller bounds them.
 pub fn retry_after(value: &str, now: Millis) -> Option<Millis> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than a number holds are still a very long wait.
+        // A number with too many digits is still a very long wait.
         return Some(value.parse::<u64>().unwrap_or(u64::MAX).saturating_mul(1_000));
     }
     let date = httpdate::parse_http_date(value).ok()?;

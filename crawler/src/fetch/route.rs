@@ -1,5 +1,6 @@
-//! Where a request goes. reqwest connects to what its URL says; these are the few ways to have it connect elsewhere
-//! (`--connect-to`) or to addresses that were checked before (always), without touching Host, path or TLS name.
+//! The route of a request. reqwest connects to the host of a URL. The code here makes it connect elsewhere
+//! (`--connect-to`), and always to addresses that were checked before. The Host, the path and the TLS name stay the
+//! same.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -12,27 +13,28 @@ use url::{Host, Url};
 use super::{FetchError, Request};
 
 tokio::task_local! {
-    /// What the request of this task connects to. The connector resolves its host once, in the task of the request.
+    /// The sockets to which the request of this task connects. The connector resolves its host once, in the task of the
+    /// request.
     pub(super) static SOCKETS: Arc<[SocketAddr]>;
 }
 
-/// A request as it is put to reqwest.
+/// The parts of a request that decide where it goes, as they are given to reqwest.
 pub(super) struct Route {
-    /// Its host may be a stand-in that names the connection in the pool.
+    /// The URL. Its host may be a stand-in that names the connection in the pool.
     pub(super) url: Url,
-    /// The `Host` header, where it is not what the URL says.
+    /// The `Host` header, if it differs from the URL.
     pub(super) host: Option<HeaderValue>,
-    /// To be connected to.
+    /// The sockets to connect to.
     pub(super) sockets: Arc<[SocketAddr]>,
-    /// The URL cannot name this connection apart from others: it must not be kept in a pool.
+    /// Whether the URL cannot tell this connection from others. Such a connection must not be kept in a pool.
     pub(super) single: bool,
 }
 
-/// The route of `request` to `addresses`, which `target` and the address rules let through.
+/// The route of `request` to `addresses`. `target` and the address rules allow these addresses.
 pub(super) fn route(request: &Request, target: &Target, addresses: &[IpAddr]) -> Result<Route, FetchError> {
     let sockets = addresses.iter().map(|address| SocketAddr::new(*address, target.port)).collect();
     let mut url = request.url.clone();
-    // The connector's resolver decides about address and port, but only for a name, and without a port in the URL.
+    // The resolver of the connector decides about address and port, but only if the URL has a name and no port.
     if !target.redirected || (matches!(url.host(), Some(Host::Domain(_))) && url.port().is_none()) {
         return Ok(Route { url, host: None, sockets, single: false });
     }
@@ -40,13 +42,14 @@ pub(super) fn route(request: &Request, target: &Target, addresses: &[IpAddr]) ->
     let host = url[url::Position::BeforeHost..url::Position::AfterPort].to_owned();
     let header = HeaderValue::from_str(&host).map_err(|_| unroutable())?;
     if url.scheme() == "http" {
-        // Plain HTTP sends no more of the authority than the Host header: any name will do that is the origin's own.
+        // Plain HTTP sends the authority only in the Host header. So any name will do that belongs to this origin
+        // alone.
         let name: String = host.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect();
         url.set_port(None).map_err(|()| unroutable())?;
         url.set_host(Some(&format!("{name}.origin.invalid"))).map_err(|_| unroutable())?;
         Ok(Route { url, host: Some(header), sockets, single: false })
     } else if matches!(url.host(), Some(Host::Domain(_))) {
-        // TLS must see the name, so only the port can go, and with it what tells two origins apart.
+        // TLS must see the name, so only the port can be removed. Without the port, two origins cannot be told apart.
         url.set_port(None).map_err(|()| unroutable())?;
         Ok(Route { url, host: Some(header), sockets, single: true })
     } else {
@@ -54,10 +57,10 @@ pub(super) fn route(request: &Request, target: &Target, addresses: &[IpAddr]) ->
     }
 }
 
-/// Answers reqwest's connector with the sockets of the request, and nothing else: no name is asked for twice, or
-/// behind the address rules.
+/// The resolver for reqwest's connector. It returns the sockets of the request, and nothing else. So no name is looked
+/// up twice, and none without the address rules.
 pub(super) struct Pinned {
-    /// The proxy's name is the user's own, and resolved as the system does.
+    /// The name of the proxy. It comes from the user, and is resolved by the system.
     pub(super) proxy: Option<String>,
 }
 

@@ -1,6 +1,7 @@
-//! Servers whose own certificate is in the file of `--ca-file`. Such a certificate mostly signs itself and says that it is that
-//! of an authority, as the usual tools make it; a certificate of an authority is refused as that of a server, whoever trusts it. Here
-//! it is accepted, if it is the very one of the file, valid now, and for the name that was asked for.
+//! Trusts servers whose own certificate is in the file of `--ca-file`. Such a certificate mostly signs itself, and says
+//! that it belongs to an authority, because the usual tools make it so. The TLS library refuses the certificate of an
+//! authority as that of a server, even if it is trusted. Here it is accepted if it is a certificate of the file, valid
+//! now, and for the requested name.
 
 use std::sync::Arc;
 
@@ -21,18 +22,19 @@ use super::failure::is_authority;
 struct Trust {
     /// The certificates of the file.
     own: Vec<CertificateDer<'static>>,
-    /// Trusts these alone.
+    /// A verifier that trusts only these certificates.
     by_own: Arc<WebPkiServerVerifier>,
-    /// Trusts what the system trusts, too.
+    /// A verifier that also trusts what the system trusts.
     by_all: Arc<dyn ServerCertVerifier>,
 }
 
-/// What a client trusts: the certificates `own`, further `roots`, and, but with `only_roots`, what the system trusts. `identity` is
-/// the certificate that it shows, with its key (PEM); `http1`: whether it speaks nothing newer.
+/// The TLS settings of a client. It trusts the certificates `own`, further `roots`, and, unless `only_roots` is set,
+/// what the system trusts. `identity` is the certificate that the client shows, with its key (PEM). With `http1`, it
+/// speaks nothing newer than HTTP/1.1.
 ///
 /// # Errors
 ///
-/// Where a certificate or the key cannot be used, or the system trusts none.
+/// If a certificate or the key cannot be used, or if the system trusts no certificate.
 pub(super) fn config(
     own: &[CertificateDer<'static>],
     roots: &[CertificateDer<'static>],
@@ -61,7 +63,7 @@ pub(super) fn config(
     Ok(config)
 }
 
-/// Trusts these certificates alone.
+/// A verifier that trusts only these certificates.
 fn by<'a>(
     roots: impl Iterator<Item = &'a CertificateDer<'static>>,
     provider: &Arc<CryptoProvider>,
@@ -84,7 +86,7 @@ impl ServerCertVerifier for Trust {
     ) -> Result<ServerCertVerified, Error> {
         if self.own.iter().any(|own| own == shown) {
             match self.by_own.verify_server_cert(shown, between, name, ocsp, now) {
-                // That it is valid now was looked at before (webpki, `check_issuer_independent_properties`).
+                // webpki has checked before that the certificate is valid now (`check_issuer_independent_properties`).
                 Err(Error::InvalidCertificate(CertificateError::Other(why))) if is_authority(&why) => {
                     verify_server_name(&ParsedCertificate::try_from(shown)?, name)?;
                     return Ok(ServerCertVerified::assertion());

@@ -1,5 +1,5 @@
-//! Finding a topic's terms on a page, in the anchors of its links, around them and in their URLs. Stateless but for scratch
-//! memory: the same page gives the same hits, whoever reads it.
+//! Finds a topic's terms on a page, in the anchors of its links, around them and in their URLs. A finder keeps only
+//! scratch memory: the same page gives the same hits with every finder.
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use url::{Position, Url};
 
 use super::Topic;
 
-/// A set of terms.
+/// A set of terms, one bit for each.
 pub type Terms = [u64; Topic::MOST / 64];
 
-/// The topic on one page.
+/// The terms of the topic on one page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageHits {
-    /// Terms, and how often each occurs; those in the title count more.
+    /// The terms that occur, with their numbers of occurrences. Occurrences in the title count more.
     pub terms: Vec<(u16, u16)>,
-    /// Words of the page.
+    /// The number of words of the page.
     pub words: u32,
 }
 
-/// The topic about one link: sets of terms.
+/// The terms of the topic about one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkHits {
-    /// In its visible text.
+    /// The terms in the visible text of the link.
     pub anchor: Terms,
-    /// In the text around it.
+    /// The terms in the text around the link.
     pub around: Terms,
-    /// In its URL.
+    /// The terms in the URL of the link.
     pub url: Terms,
 }
 
@@ -41,17 +41,18 @@ pub struct Finder {
 }
 
 impl Finder {
-    /// An occurrence in the title is worth so many in the text.
+    /// The number of occurrences in the text that one occurrence in the title counts for.
     const TITLE: u16 = 4;
-    /// Bytes before and after a link that are the text around it, within its block.
+    /// The number of bytes before and after a link that count as the text around it. The text is also bounded by the
+    /// block of the link.
     const WINDOW: usize = 160;
 
-    /// For this topic.
+    /// Makes a finder for a topic.
     pub fn new(topic: Arc<Topic>) -> Self {
         Self { topic, words: Words::default(), hashes: Vec::new() }
     }
 
-    /// The topic on the page that `reader` read last.
+    /// Finds the terms on the page that `reader` has read last.
     pub fn page(&mut self, page: &Page, reader: &Reader) -> PageHits {
         let mut counts = vec![0u16; self.topic.len()];
         for term in reader.words().iter().filter_map(|word| self.topic.term(*word)) {
@@ -66,7 +67,7 @@ impl Finder {
         PageHits { terms, words: page.words }
     }
 
-    /// The topic about each link of that page.
+    /// Finds the terms about each link of the page that `reader` has read last.
     pub fn links(&mut self, page: &Page, reader: &Reader) -> Vec<LinkHits> {
         let mut hits: Vec<LinkHits> = page
             .links
@@ -95,12 +96,12 @@ impl Finder {
     }
 }
 
-/// What of a URL says something of its page.
+/// The part of a URL whose words say something about its page.
 fn path(url: &Url) -> &str {
     &url[Position::BeforePath..Position::AfterQuery]
 }
 
-/// The text around a link that begins at a byte: within its block, and within the window.
+/// The text around a link that begins at byte `at`: within its block, and within the window.
 fn around(text: &str, at: usize, anchor: usize) -> &str {
     let bytes = text.as_bytes();
     let at = at.min(bytes.len());

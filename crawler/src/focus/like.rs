@@ -1,4 +1,4 @@
-//! Example pages that are URLs: fetched once, before the crawl, as politely as anything else.
+//! Example pages that are URLs. They are fetched once, before the crawl, as politely as anything else.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::fetch::budget::ByteBudget;
 use crate::fetch::{Fetch, Request, Response};
 
-/// The text of an example page. Its robots.txt is asked first, and the delay is waited for between the two.
+/// Fetches an example page, and returns its text. Before that, this fetches the robots.txt, and waits for the delay.
 pub async fn example<F: Fetch>(fetch: &F, settings: &Settings, url: &Url, clock: &Clock) -> Result<String, TopicError> {
     let refused = |reason: String| TopicError::Example { url: url.to_string(), reason };
     let addresses: Arc<[_]> = fetch.resolve(url.clone()).await.map_err(|error| refused(error.to_string()))?.into();

@@ -1,66 +1,68 @@
-//! How good a page will be that has not been fetched: learned from the scores of the pages that link to it.
+//! Expects the score of a page that has not been fetched. This is learned from the scores of the pages that link to a
+//! page.
 //!
-//! Each link from a scored page is evidence about its target, for or against, as far as that page is better or worse than the
-//! average. How much the evidence counts is learned: each page that is scored shows what the links to it were worth. The model
-//! is a logistic regression, fitted by stochastic gradient descent, on two sums: the evidence for the target and the evidence
-//! against it. The sums have a weight each, because a link from a good page may say more than one from a bad page. Where links
-//! say nothing of quality, the weights go to zero, and pages come in the order in which they are found.
+//! Each link from a scored page is evidence for its target or against it, by how much that page is better or worse than
+//! the average. How much the evidence counts is learned: each page that is scored shows what the links to it were
+//! worth. The model is a logistic regression, fitted by stochastic gradient descent, on two sums: the evidence for the
+//! target, and the evidence against it. Each sum has a weight of its own, because a link from a good page may say more
+//! than one from a bad page. If links say nothing about quality, the weights go to zero, and pages come in the order in
+//! which they are found.
 
 use dedup_stage::store::{Result, Session, Space};
 use serde::{Deserialize, Serialize};
 
-/// What was learned, and the evidence about URLs that were met in this run of the program.
+/// The model, and the evidence about the URLs that were met in this run of the program.
 #[derive(Debug)]
 pub struct Likely {
     model: Model,
-    /// Two rows of sums of evidence, as in a count-min sketch (see [`crate::priority::InLinks`]): of two URLs that share a place
-    /// in one row, few share one in the other. What stands nearer to zero is believed.
+    /// Two rows of sums of evidence, as in a count-min sketch (see [`crate::priority::InLinks`]). Of two URLs that
+    /// share a place in one row, few share one in the other. The sum that is nearer to zero counts.
     rows: [Vec<Sums>; 2],
 }
 
 /// The sums of the evidence for a page and of the evidence against it, in steps.
 type Sums = [u16; 2];
 
-/// What was learned; it outlives the program.
+/// The learned model. It is stored, and so outlives the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Model {
-    /// Pages scored.
+    /// The number of pages scored.
     pages: u64,
-    /// Their mean score.
+    /// The mean score of these pages.
     mean: f32,
-    /// Log odds of a page about which there is no evidence.
+    /// The log odds of a page about which there is no evidence.
     bias: f32,
-    /// Log odds for each unit of evidence for a page, and for each unit against it.
+    /// The log odds for each unit of evidence for a page, and for each unit against it.
     weights: [f32; 2],
 }
 
 impl Likely {
-    /// Sums of a row; a power of two.
+    /// The number of sums in a row; a power of two.
     const SUMS: usize = 1 << 19;
-    /// Steps of evidence to a unit.
+    /// The number of steps in a unit of evidence.
     const STEPS: f32 = 64.0;
-    /// The evidence for a page counts up to so many units, and so does the evidence against it.
+    /// The most units of evidence for a page that count. The same bound holds for the evidence against it.
     const MOST: f32 = 6.0;
-    /// Key in [`Space::META`].
+    /// The key of the model in [`Space::META`].
     const RECORD: &[u8] = b"scores";
 
-    /// Goes on from what `session` remembers.
+    /// Opens the model that `session` has, or makes a new one.
     pub fn open(session: &Session) -> Result<Self> {
         let stored = session.get(Space::META, Self::RECORD)?;
         let model = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        // To begin with, a link from a good page is thought to lead to a good one, and one from a bad page to a bad one.
+        // At first, a link from a good page is expected to lead to a good page, and one from a bad page to a bad page.
         let model = model.unwrap_or(Model { pages: 0, mean: 0.5, bias: 0.0, weights: [2.0, -2.0] });
         Ok(Self { model, rows: [(); 2].map(|()| vec![Sums::default(); Self::SUMS]) })
     }
 
-    /// Writes down what was learned; to be called before a commit.
+    /// Writes the model. Call this before a commit.
     pub fn save(&self, session: &mut Session) -> Result<()> {
         let record = serde_json::to_vec(&self.model).map_err(std::io::Error::from)?;
         session.put(Space::META, Self::RECORD, record);
         Ok(())
     }
 
-    /// The page at the URL with this hash has this score.
+    /// Learns that the page at the URL with this hash has this score.
     pub fn page(&mut self, url: u64, score: f32) {
         let evidence = self.evidence(url);
         let error = score - self.expected(evidence);
@@ -74,7 +76,7 @@ impl Likely {
         }
     }
 
-    /// A page with this score links to the URL with this hash: the score that is to be expected there.
+    /// Records that a page with this score links to the URL with this hash. Returns the score that is expected there.
     pub fn link(&mut self, url: u64, score: f32) -> f32 {
         let better = score - self.model.mean;
         let (side, step) = (usize::from(better < 0.0), (better.abs() * Self::STEPS) as u16);
@@ -111,8 +113,8 @@ mod tests {
 
     use super::*;
 
-    /// A model after so many pages. A link from a good page leads to a good one with one probability, a link from a bad page
-    /// with the other.
+    /// A model after some pages. A link from a good page leads to a good page with the probability `good`, and a link
+    /// from a bad page with the probability `bad`.
     fn learned(good: f32, bad: f32) -> Likely {
         let session = Session::new(Box::new(Memory::default()));
         let (mut likely, mut rng) = (Likely::open(&session).unwrap(), Rng::with_seed(7));

@@ -1,7 +1,8 @@
-//! Focused crawls: what the crawl is about, and how much a page or a link has to do with it.
+//! Focused crawls: the topic of the crawl, and the relevance of pages and links to it.
 //!
-//! The workers find the topic's terms on a page and around its links ([`Finder`]); the engine weighs them with what it
-//! knows of the crawl so far ([`Focus`]). Relevance may depend on the pages before; fingerprints and verdicts never do.
+//! The page workers find the topic's terms on a page and around its links ([`Finder`]). The engine weighs them with
+//! what it knows of the crawl so far ([`Focus`]). Relevance may depend on earlier pages; fingerprints and verdicts
+//! never do.
 
 mod finder;
 mod like;

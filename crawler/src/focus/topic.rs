@@ -1,4 +1,4 @@
-//! What a crawl is about: weighted terms, from words, files of words and example pages.
+//! The topic of a crawl: weighted terms, from words, files of words and example pages.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use url::Url;
 /// The terms of a topic. A term is a word in the singular or plural.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Topic {
-    /// What it was made from, so that a change of it is noticed.
+    /// The settings from which it was made. They are kept to notice when they change.
     source: config::Focus,
     terms: Vec<(String, f32)>,
     #[serde(skip)]
     by_word: Vec<(WordHash, u16)>,
 }
 
-/// Why a topic cannot be made.
+/// The reasons why a topic cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum TopicError {
     /// A file of words, or an example page, cannot be read.
@@ -29,34 +29,35 @@ pub enum TopicError {
         flag: &'static str,
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error of the file.
         error: std::io::Error,
     },
-    /// An example page cannot be had.
+    /// An example page cannot be fetched.
     #[error("--like {url}: {reason}")]
     Example {
-        /// Its URL.
+        /// The URL of the page.
         url: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// There is no word in it.
+    /// The topic has no words.
     #[error("the topic has no words: --topic, --topic-file or --like must name some")]
     Empty,
-    /// The state.
+    /// The state failed.
     #[error(transparent)]
     Store(#[from] store::Error),
 }
 
 impl Topic {
-    /// Most terms; of longer topics those with the greatest weight are kept.
+    /// The most terms. If a topic has more, those with the greatest weight are kept.
     pub const MOST: usize = 256;
-    /// Shortest word that is taken from an example page, in letters. What else is common there, its small IDF tells.
+    /// The length in letters of the shortest word that is taken from an example page. The IDF is small for other common
+    /// words.
     const SHORTEST: usize = 3;
-    /// Key in [`Space::META`].
+    /// The key of the topic in [`Space::META`].
     pub const RECORD: &[u8] = b"topic";
 
-    /// The topic of a crawl: the one on record, unless the settings ask for another; `None` without a topic. `fetch` brings
+    /// The topic of a crawl: the stored one, unless the settings have changed; `None` without a topic. `fetch` fetches
     /// example pages that are URLs.
     pub fn open(
         focus: &config::Focus,
@@ -123,22 +124,22 @@ impl Topic {
         Self { source, terms, by_word }
     }
 
-    /// The term that a word belongs to.
+    /// The term to which a word belongs.
     pub fn term(&self, word: WordHash) -> Option<u16> {
         self.by_word.binary_search_by_key(&word, |(hash, _)| *hash).ok().map(|at| self.by_word[at].1)
     }
 
-    /// Number of terms.
+    /// The number of terms.
     pub fn len(&self) -> usize {
         self.terms.len()
     }
 
-    /// Whether there are none; a topic that was opened has some.
+    /// Whether there are no terms. A topic that was opened has some.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Weight of a term within the topic.
+    /// The weight of a term within the topic.
     pub fn weight(&self, term: usize) -> f32 {
         self.terms[term].1
     }

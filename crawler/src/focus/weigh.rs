@@ -1,16 +1,19 @@
-//! Weighing a topic's terms: relevance of pages and links, 0..1. One owner, the engine; pages in the order of judging.
+//! Weighs a topic's terms, and computes the relevance of pages and links, 0..1. The engine owns the weights, and gives
+//! them pages in the order of judging.
 //!
-//! - *IDF* of a term is that of the crawl so far: `ln(1 + (N − n + ½) / (n + ½))`, with `n` of `N` pages having it.
-//! - *Relevance of a page* is BM25 (Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009,
-//!   section 3), over the greatest value that any page could have: `Σ w·idf·tf / (tf + K) / Σ w·idf`, where
-//!   `K = 1.2 · (¼ + ¾ · words / average words)`. A longer topic is measured by its 24 heaviest terms; of an example page,
-//!   what no second page says does not count.
-//! - *Relevance of a link* follows Shark-search (Hersovici and others, "The shark-search algorithm", WWW7, 1998): what its
-//!   page is worth, or has inherited, and what is said of the link in its anchor, around it and in its URL.
-//!   `0.3 · page + 0.7 · (1 − (1 − 0.9 a)(1 − 0.4 c)(1 − 0.6 u))`, where `a`, `c`, `u` are `x / (x + mean)` of the weights
-//!   `w·idf` of the terms found.
-//! - *Tunnelling*: a page is worth what it says, `r / (r + threshold)`, or half of what led to it, whichever is more. So an
-//!   irrelevant page passes on half, the one behind it a quarter, and after a few hops nothing is left.
+//! - The *IDF* of a term is that of the crawl so far: `ln(1 + (N − n + ½) / (n + ½))`, where `n` of `N` pages have the
+//!   term.
+//! - The *relevance of a page* is BM25 (Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond",
+//!   2009, section 3), divided by the greatest value that any page could have: `Σ w·idf·tf / (tf + K) / Σ w·idf`, where
+//!   `K = 1.2 · (¼ + ¾ · words / average words)`. If a topic is long, only its 24 heaviest terms count, and terms that
+//!   no second page has do not count.
+//! - The *relevance of a link* follows Shark-search (Hersovici and others, "The shark-search algorithm", WWW7, 1998).
+//!   It is made of the worth of the link's page (its own or inherited), and of the terms in the link's anchor, around
+//!   it and in its URL: `0.3 · page + 0.7 · (1 − (1 − 0.9 a)(1 − 0.4 c)(1 − 0.6 u))`, where `a`, `c`, `u` are `x / (x +
+//!   mean)` of the weights `w·idf` of the terms found.
+//! - *Tunnelling*: the worth of a page is what it says, `r / (r + threshold)`, or half of the relevance of the link
+//!   that led to it, whichever is more. So an irrelevant page passes on half, the one behind it a quarter, and after a
+//!   few hops nothing is left.
 
 use std::sync::Arc;
 
@@ -20,14 +23,14 @@ use serde::{Deserialize, Serialize};
 use super::finder::Terms;
 use super::{LinkHits, PageHits, Topic};
 
-/// What the crawl has met of the topic so far.
+/// The counts of the topic's terms in the crawl so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Pages.
+    /// The number of pages.
     pub pages: u64,
-    /// Words of them.
+    /// The number of words of these pages.
     pub words: u64,
-    /// Pages that have a term, term by term.
+    /// For each term, the number of pages that have it.
     pub with: Vec<u32>,
 }
 
@@ -37,25 +40,25 @@ pub struct Focus {
     topic: Arc<Topic>,
     tally: Tally,
     threshold: f32,
-    /// Weight times IDF, term by term, as of `weighed` pages.
+    /// The weight times the IDF of each term, as of `weighed` pages.
     weights: Vec<f32>,
     weighed: u64,
-    /// Mean and sum of the weights; of the sum, only the heaviest.
+    /// The mean and the sum of the heaviest weights.
     mean: f32,
     sum: f32,
 }
 
 impl Focus {
-    /// Half of what led to a page is passed on.
+    /// The part of the relevance of the link to a page that the page passes on.
     const INHERITED: f32 = 0.5;
-    /// Terms that a page must have all of to be wholly relevant.
+    /// The number of terms that a page must have to be fully relevant.
     const HEAVIEST: usize = 24;
-    /// IDFs are worked out anew when the pages have grown by one part in so many.
+    /// IDFs are computed again when the number of pages has grown by one part in this many.
     const STALE: u64 = 16;
-    /// Key in [`Space::META`].
+    /// The key of the counts in [`Space::META`].
     pub const RECORD: &[u8] = b"focus";
 
-    /// For a topic, with what `session` remembers of it. Pages are relevant from `threshold` on.
+    /// Makes the weights of a topic, with the counts that `session` has. Pages are relevant from `threshold` on.
     pub fn open(topic: Arc<Topic>, threshold: f32, session: &Session) -> Result<Self> {
         let stored = session.get(Space::META, Self::RECORD)?;
         let tally = stored.and_then(|bytes| serde_json::from_slice::<Tally>(&bytes).ok());
@@ -66,14 +69,14 @@ impl Focus {
         Ok(focus)
     }
 
-    /// Writes down what was met; to be called before a commit.
+    /// Writes the counts. Call this before a commit.
     pub fn save(&self, session: &mut Session) -> Result<()> {
         let record = serde_json::to_vec(&self.tally).map_err(std::io::Error::from)?;
         session.put(Space::META, Self::RECORD, record);
         Ok(())
     }
 
-    /// One more page; its relevance.
+    /// Counts one more page, and returns its relevance.
     pub fn page(&mut self, hits: &PageHits) -> f32 {
         self.tally.pages += 1;
         self.tally.words += u64::from(hits.words);
@@ -90,13 +93,14 @@ impl Focus {
         (found.sum::<f32>() / self.sum).min(1.0)
     }
 
-    /// What a page hands on to its links: by its own relevance, if it has one, or by that of the link that led to it.
+    /// The worth of a page, which it passes on to its links. It comes from the page's own relevance, or from that of
+    /// the link that led to it.
     pub fn worth(&self, relevance: Option<f32>, inherited: f32) -> f32 {
         let own = relevance.map_or(0.0, |r| r / (r + self.threshold));
         own.max(Self::INHERITED * inherited)
     }
 
-    /// The relevance of a link of a page that is worth so much.
+    /// The relevance of a link from a page with this worth.
     pub fn link(&self, worth: f32, hits: &LinkHits) -> f32 {
         let [anchor, around, url] = [hits.anchor, hits.around, hits.url].map(|terms| self.share(terms));
         let said = 1.0 - (1.0 - 0.9 * anchor) * (1.0 - 0.4 * around) * (1.0 - 0.6 * url);

@@ -1,4 +1,4 @@
-//! The URLs behind the identities in the link graph, and where each stands.
+//! The URLs of the identities in the link graph, and their states.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -10,18 +10,18 @@ use frontier::{End, Frontier, State, Via, Walk};
 use crate::record::PageRecord;
 use crate::spaces;
 
-/// One URL.
+/// A URL, and its state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Address {
-    /// As it was fetched, or would be.
+    /// The URL, as it was fetched or would be fetched.
     pub url: String,
-    /// A word for where it stands: `fetched`, `failed`, `queued`, `held`, or the reason for which it is skipped.
+    /// The state in one word: `fetched`, `failed`, `queued`, `held`, or the reason for which it is skipped.
     pub state: &'static str,
-    /// HTTP status of its last answer.
+    /// The HTTP status of its last answer.
     pub status: Option<u16>,
-    /// The word for why there was no answer.
+    /// The word for the reason why there was no answer.
     pub failure: Option<&'static str>,
-    /// Where it redirects.
+    /// The target, if it redirects.
     pub redirect: Option<UrlId>,
 }
 
@@ -29,21 +29,21 @@ pub struct Address {
 #[derive(Debug, Default)]
 pub struct Addresses {
     by_hash: HashMap<u64, Address>,
-    /// What was fetched, in the order of keys.
+    /// The URLs that were fetched, in the order of their keys.
     fetched: Vec<UrlId>,
 }
 
 impl Addresses {
-    /// Redirects in a row that are followed.
+    /// The most redirects in a row that are followed.
     const MOST_HOPS: usize = 10;
 
-    /// Reads them from the state.
+    /// Reads all URLs from the state.
     pub fn read(frontier: &Frontier, session: &Session) -> store::Result<Self> {
         let mut all = HashMap::new();
         let mut visits: Vec<(PageId, PageRecord)> = Vec::new();
         session.scan(spaces::PAGES, &[], &[], &mut |key, value| {
             if let (Some(page), Ok(record)) = (PageRecord::page_of(key), PageRecord::decode(value)) {
-                // The visits of one URL stand side by side: the last one counts.
+                // The visits of one URL follow each other. The last one counts.
                 visits.pop_if(|(last, _)| last.url == page.url);
                 visits.push((page, record));
             }
@@ -100,7 +100,7 @@ impl Addresses {
         self.by_hash.get(&id.url)
     }
 
-    /// What was fetched, or given up.
+    /// The URLs that were fetched or given up.
     pub fn fetched(&self) -> Vec<UrlId> {
         self.fetched.clone()
     }
@@ -110,7 +110,7 @@ impl Addresses {
         Some(self.get(page.url)?.url.as_str())
     }
 
-    /// What is broken about a link to this URL, if anything: the URL whose answer is an error, after redirects.
+    /// The URL whose answer is an error, after redirects, if a link to this URL is broken.
     pub fn broken(&self, id: UrlId) -> Option<&Address> {
         let mut at = self.get(id)?;
         for _ in 0..Self::MOST_HOPS {

@@ -1,8 +1,8 @@
-//! The link graph: who links to whom, every link of every page and not only the first to each.
+//! The link graph: all links of all pages, and not only the first link to each URL.
 //!
-//! `DIR/links.graph` has a record for each answer with links or a redirect: the page, and the identities of what it links to.
-//! Workers write the records, a few bytes a link; URLs are in the state, which has each of them once ([`Addresses`]).
-//! `crawler links` and `crawler export --what links` read it.
+//! `DIR/links.graph` has a record for each answer with links or a redirect: the page, and the identities of the
+//! targets. Page workers make the records; a link takes a few bytes. The state has the URLs, each of them once
+//! ([`Addresses`]). `crawler links` and `crawler export --what links` read the graph.
 
 mod addresses;
 mod read;
@@ -15,21 +15,21 @@ pub use addresses::{Address, Addresses};
 pub use read::{Graph, edges_at};
 pub use sink::LinksGraph;
 
-/// One link as the file has it.
+/// A link in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// Where it leads.
+    /// The URL to which it leads.
     pub target: UrlId,
-    /// What the page says of it.
+    /// The kind of the link.
     pub kind: Kind,
 }
 
-/// What a link is.
+/// The kind of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A link of the page, and what else the page says of it.
+    /// A link of the page, with its relations.
     Link(Rels),
-    /// The page is a redirect, and leads here.
+    /// A redirect from the page to the target.
     Redirect,
     /// An entry of a feed.
     Entry,
@@ -55,7 +55,7 @@ impl Kind {
         }
     }
 
-    /// The words used in outputs; none for a plain link.
+    /// The words for the kind in outputs; none for a plain link.
     pub fn names(self) -> Vec<&'static str> {
         match self {
             Kind::Link(rels) => rels.names().collect(),
@@ -65,8 +65,9 @@ impl Kind {
     }
 }
 
-/// The record of a page with these links; empty where there are none. All numbers are big-endian: length of what follows,
-/// URL and visit of the page, then runs of links to one host: the host, their number, hash and kind of each.
+/// Makes the record of a page with these links; empty if there are none. All numbers are big-endian: the length of the
+/// rest, the URL and visit of the page, and then runs of links to one host. A run is the host, the number of links, and
+/// the hash and kind of each.
 pub fn encode(page: PageId, links: impl Iterator<Item = Edge>) -> Vec<u8> {
     let mut record = Vec::new();
     let mut run: Option<(SiteId, usize, u32)> = None;
@@ -98,7 +99,7 @@ pub fn encode(page: PageId, links: impl Iterator<Item = Edge>) -> Vec<u8> {
     record
 }
 
-/// A record without its length: the page and its links. `None` where it is damaged.
+/// Decodes a record without its length: the page and its links. `None` if it is damaged.
 pub fn decode(mut record: &[u8]) -> Option<(PageId, Vec<Edge>)> {
     let mut take = |bytes: usize| {
         let (taken, rest) = record.split_at_checked(bytes)?;

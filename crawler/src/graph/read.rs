@@ -1,4 +1,4 @@
-//! Reading the link graph: of each page the links of its last answer that had any.
+//! Reads the link graph: for each page, the links of its last answer that had any.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, Read};
@@ -9,8 +9,8 @@ use dedup_stage::url::{PageId, UrlId};
 use super::{Edge, LinksGraph, decode};
 use crate::series::{Gone, Series};
 
-/// The links of the page whose record begins at this place in the graph of the crawl in `dir`; `None` where no record of `url`
-/// is there (yet, or any more).
+/// The links of the page whose record begins at the place `at` in the graph of the crawl in `dir`. `None` if no record
+/// of `url` is there (yet, or any more).
 pub fn edges_at(dir: &Path, at: u64, url: UrlId) -> io::Result<Option<Vec<Edge>>> {
     let graph = Series::open(dir, LinksGraph::NAME)?;
     let read = || -> io::Result<Vec<u8>> {
@@ -22,7 +22,7 @@ pub fn edges_at(dir: &Path, at: u64, url: UrlId) -> io::Result<Option<Vec<Edge>>
     };
     match read() {
         Ok(record) => Ok(decode(&record).filter(|(page, _)| page.url == url).map(|(_, edges)| edges)),
-        // What was written a moment ago may still be in memory, and a part may be gone.
+        // A record that was made a moment ago may still be in memory, and a part may be missing.
         Err(error) if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::NotFound) => Ok(None),
         Err(error) => Err(error),
     }
@@ -33,21 +33,21 @@ pub fn edges_at(dir: &Path, at: u64, url: UrlId) -> io::Result<Option<Vec<Edge>>
 pub struct Graph {
     series: Series,
     length: u64,
-    /// Parts that are not there any more, with their links.
+    /// The parts that are missing, with their links.
     gone: Vec<Gone>,
-    /// By hash of the page's URL: where its last record begins.
+    /// The place where the last record of a page begins, by the hash of the page's URL.
     last: HashMap<u64, u64>,
 }
 
-/// Called with the place of a record, its page and its links.
+/// A function that gets the place of a record, its page and its links.
 type Visit<'a> = &'a mut dyn FnMut(u64, PageId, &[Edge]) -> io::Result<()>;
 
 impl Graph {
-    /// Opens the graph of the crawl in `dir`, of which the state vouches for so many bytes.
+    /// Opens the graph of the crawl in `dir`. The state vouches for `length` bytes of it.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is damaged (`InvalidData`).
+    /// If the file cannot be read, or is damaged (`InvalidData`).
     pub fn open(dir: &Path, length: u64) -> io::Result<Self> {
         let series = Series::open(dir, LinksGraph::NAME)?;
         if series.end() < length {
@@ -63,7 +63,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Parts that are not there any more.
+    /// The parts that are missing.
     pub fn gone(&self) -> &[Gone] {
         &self.gone
     }

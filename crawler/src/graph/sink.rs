@@ -13,10 +13,10 @@ pub struct LinksGraph {
 }
 
 impl LinksGraph {
-    /// Name of the newest part in the crawl directory.
+    /// The name of the newest part in the crawl directory.
     pub const NAME: &str = "links.graph";
 
-    /// Opens it, cut back to the length in `lengths`. Its parts are closed when they have `most` bytes.
+    /// Opens the series, cut back to its length in `lengths`. Its parts are closed when they have `most` bytes.
     pub fn open(dir: &Path, lengths: &Lengths, most: Option<u64>) -> io::Result<Self> {
         let length = lengths.get(Self::NAME).copied().unwrap_or(0);
         Ok(Self { file: SeriesWriter::open(dir, Self::NAME, length, most)? })

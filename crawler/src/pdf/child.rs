@@ -1,4 +1,4 @@
-//! The side of the child: limits first, then the file.
+//! The child process: it sets its own limits, and then reads the file.
 
 use std::collections::HashSet;
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ use crate::extract::head;
 
 use super::{ARGUMENT, Document, MAX_LINK, MAX_LINKS, Reply};
 
-/// Runs as the child where the arguments of this process say so, and gives the code to end with.
+/// Runs as the child if the arguments of this process say so. Returns the exit code then.
 pub fn child_main() -> Option<ExitCode> {
     let arguments: Vec<String> = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let [_, argument, memory, seconds, text] = arguments.as_slice() else { return None };
@@ -28,7 +28,7 @@ pub fn child_main() -> Option<ExitCode> {
     })
 }
 
-/// Limits of this process that no code in it can lift.
+/// Sets limits of this process that no code in it can lift.
 fn confine(memory: u64, seconds: u64) -> std::io::Result<()> {
     Resource::CORE.set(0, 0)?;
     Resource::FSIZE.set(0, 0)?;
@@ -49,7 +49,7 @@ fn answer(reply: &Reply) -> ExitCode {
 }
 
 fn run(most_text: usize) -> Reply {
-    // The reason goes to the parent; nobody reads a backtrace.
+    // The parent gets the reason of the panic. A backtrace on stderr would be of no use.
     std::panic::set_hook(Box::new(|_| {}));
     let mut file = Vec::new();
     if let Err(error) = std::io::stdin().lock().read_to_end(&mut file) {
@@ -62,7 +62,8 @@ fn run(most_text: usize) -> Reply {
     }
 }
 
-/// Files that are encrypted with an empty password are read like others, as readers do.
+/// Opens a file. Files that are encrypted with an empty password are read like others, because PDF viewers do this,
+/// too.
 fn open(file: &[u8]) -> Result<Pdf, String> {
     let mut pdf = Pdf::load_mem(file).map_err(|error| error.to_string())?;
     if pdf.is_encrypted() {
@@ -102,7 +103,7 @@ fn title(pdf: &Pdf) -> Option<String> {
     Some(title.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The addresses of link annotations, in order of pages.
+/// The addresses of link annotations, in the order of the pages.
 fn links(pdf: &Pdf) -> Vec<String> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     for page in pdf.get_pages().into_values() {
@@ -125,7 +126,7 @@ fn address(pdf: &Pdf, annotation: &Object) -> Option<String> {
     }
 }
 
-/// What a reference refers to; anything else is itself.
+/// The object to which a reference leads. Any other object is returned itself.
 fn resolve<'a>(pdf: &'a Pdf, object: &'a Object) -> Option<&'a Object> {
     pdf.dereference(object).ok().map(|(_, object)| object)
 }

@@ -1,15 +1,15 @@
 //! Text and links of PDF files.
 //!
-//! PDF is a format in which a file of a kilobyte can unpack to gigabytes, refer to itself without end, or nest deeper than
-//! any stack. No library is proof against all of that, and a thread cannot be stopped, nor its memory be bounded: an
-//! overflow of its stack or a failed allocation ends the whole process. So each file is read by a child process, which is
-//! this program again with [`ARGUMENT`]; before it reads a byte it gives itself limits of memory, processor time and open
-//! files, and its parent ends it at a deadline. A hostile file costs its own text and a slot for that long. A child costs
-//! some milliseconds, less than reading most files does.
+//! In the PDF format, a file of a kilobyte can unpack to gigabytes, refer to itself without end, or nest deeper than
+//! any stack. No library withstands all of that. A thread cannot be stopped, and its memory cannot be bounded: if its
+//! stack overflows or an allocation fails, the whole process ends. So each file is read by a child process, which is
+//! this program again with [`ARGUMENT`]. Before the child reads a byte, it limits its own memory, processor time and
+//! open files. Its parent ends it at a deadline. So a hostile file costs only its own text, and a slot for that time. A
+//! child costs some milliseconds, less than reading most files does.
 //!
-//! `main` calls [`child_main`] before anything else and ends with what that returns, if anything. A page worker calls [`read`]
-//! with the body of a PDF; text and title are judged like those of any page, links are followed. `read` takes a [`Program`] so
-//! that tests can name another.
+//! `main` calls [`child_main`] before anything else, and ends with the code that it returns, if any. A page worker
+//! calls [`read`] with the body of a PDF. Text and title are judged like those of any page, and links are followed.
+//! `read` takes a [`Program`] so that tests can name another one.
 
 mod child;
 mod parent;
@@ -21,34 +21,34 @@ use serde::{Deserialize, Serialize};
 pub use child::child_main;
 pub use parent::{Program, read};
 
-/// The argument that makes this program a child.
+/// The argument that makes this program a child process.
 pub const ARGUMENT: &str = "--pdf-child";
 
-/// What a file says.
+/// The content of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// Its title, where it has one.
+    /// The title; empty if the file has none.
     pub title: String,
-    /// Its text; paragraphs are parted by empty lines.
+    /// The text. Empty lines separate its pages.
     pub text: String,
-    /// Addresses that its pages link to, each once, as written.
+    /// The addresses to which its pages link, each once, as they are written.
     pub links: Vec<String>,
-    /// Number of its pages.
+    /// The number of pages.
     pub pages: usize,
-    /// Pages that could not be read, or were not since there was enough.
+    /// The number of pages that could not be read, or were not read because there was enough text.
     pub pages_cut: usize,
 }
 
-/// What one file may cost.
+/// The limits of reading one file.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Address space of the child, in bytes.
+    /// The address space of the child, in bytes.
     pub memory: u64,
-    /// Processor time of the child, in whole seconds.
+    /// The processor time of the child, in whole seconds.
     pub seconds: u64,
-    /// Time until the child is ended.
+    /// The time after which the child is ended.
     pub deadline: Duration,
-    /// Bytes of text that are kept.
+    /// The most bytes of text that are kept.
     pub text: usize,
 }
 
@@ -58,26 +58,26 @@ impl Default for Limits {
     }
 }
 
-/// Links of a file that are kept.
+/// The most links of a file that are kept.
 const MAX_LINKS: usize = 10_000;
-/// Longest link that is kept, in bytes.
+/// The longest link that is kept, in bytes.
 const MAX_LINK: usize = 4_096;
 
-/// Why a file has no text.
+/// The reasons why a file has no text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PdfError {
-    /// The library could not read it.
+    /// The library could not read the file.
     #[error("not a readable PDF: {0}")]
     Unreadable(String),
-    /// The child was ended, at the deadline or by one of its limits, or it crashed.
+    /// The child was ended at the deadline or by one of its limits, or it crashed.
     #[error("reading the PDF took too much time or memory")]
     TooMuch,
-    /// There was no child.
+    /// No child could be started.
     #[error("no process to read the PDF: {0}")]
     NoChild(String),
 }
 
-/// What the child writes: one line of JSON, its last.
+/// The reply of the child: its last line, in JSON.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Read(Document),

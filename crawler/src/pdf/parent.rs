@@ -1,4 +1,4 @@
-//! The side of the crawler: it starts the child, feeds it, and ends it.
+//! The crawler's part: it starts the child, gives it the file, and ends it.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use crossbeam_channel::bounded;
 
 use super::{ARGUMENT, Document, Limits, PdfError, Reply};
 
-/// What is started as a child.
+/// The program that is started as a child.
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
@@ -29,7 +29,7 @@ impl Program {
     }
 }
 
-/// Reads a file. Blocks until the child has ended, at most for `limits.deadline`.
+/// Reads a file. Blocks until the child has ended, for `limits.deadline` at most.
 pub fn read(program: &Program, file: &[u8], limits: &Limits) -> Result<Document, PdfError> {
     let limit = |number: u64| OsString::from(number.to_string());
     let mut child = Command::new(&program.path)
@@ -42,11 +42,11 @@ pub fn read(program: &Program, file: &[u8], limits: &Limits) -> Result<Document,
         .spawn()
         .map_err(|error| PdfError::NoChild(error.to_string()))?;
     let output = exchange(&mut child, file, limits);
-    // Dead or not, it is waited for: else it stays in the table of processes.
+    // Even a child that has ended must be waited for. Otherwise it stays in the table of processes.
     let _ = child.kill();
     let _ = child.wait();
     let output = output.ok_or(PdfError::TooMuch)?;
-    // Libraries print; what counts is the last line.
+    // Libraries may print. Only the last line counts.
     let line = output.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     match serde_json::from_slice(line) {
         Ok(Reply::Read(document)) => Ok(document),
@@ -55,25 +55,25 @@ pub fn read(program: &Program, file: &[u8], limits: &Limits) -> Result<Document,
     }
 }
 
-/// Gives the child the file and takes what it writes; `None` at the deadline.
+/// Gives the child the file, and returns its output; `None` at the deadline.
 fn exchange(child: &mut Child, file: &[u8], limits: &Limits) -> Option<Vec<u8>> {
     let (mut stdin, stdout) = (child.stdin.take()?, child.stdout.take()?);
-    // Six bytes of JSON for each of text are the most, and links come on top.
+    // A byte of text takes at most six bytes of JSON. The links come on top.
     let most = limits.text as u64 * 6 + (super::MAX_LINKS * super::MAX_LINK) as u64;
     let (sender, received) = bounded(1);
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let mut output = Vec::new();
             let read = stdout.take(most).read_to_end(&mut output);
-            // The other side has gone where the deadline has passed.
+            // If this fails, the deadline has passed.
             let _ = sender.send(read.is_ok().then_some(output));
         });
         scope.spawn(move || {
-            // A child that does not want all of it has seen enough.
+            // A child may stop reading before the end of the file.
             let _ = stdin.write_all(file);
         });
         let output = received.recv_timeout(limits.deadline.max(Duration::from_millis(1))).ok().flatten();
-        // Ends both threads, whatever they wait for.
+        // This ends both threads, whatever they wait for.
         let _ = child.kill();
         output
     })

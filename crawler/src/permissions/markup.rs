@@ -1,33 +1,33 @@
-//! What the markup of a page says of its use: meta elements, and links to licences. Most pages say nothing of the kind: they
-//! are told by a few words, and cost no second look.
+//! The statements about use in the markup of a page: meta elements, and links to licences. Most pages have none. A
+//! search for a few words finds these pages, and they are not read further.
 
 use std::sync::LazyLock;
 
 use dedup_stage::page::tokenizer::{self, Attribute, Content, Name, Sink, Tag};
 use regex::bytes::Regex;
 
-/// What was found.
+/// The statements in the markup of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Markup {
-    /// Name (in lower case) and content of each `meta`.
+    /// The name (in lower case) and the content of each `meta`.
     pub metas: Vec<(String, String)>,
-    /// `href` of each `link` with `rel=license`.
+    /// The `href` of each `link` with `rel=license`.
     pub licences: Vec<String>,
 }
 
-/// Bytes of a page that are looked at: its head.
+/// The number of bytes of a page that are read: its head.
 const HEAD: usize = 64 << 10;
-/// Elements of each kind that are kept, and bytes of an attribute.
+/// The most elements of each kind that are kept, and the most bytes of an attribute.
 const MAX_ELEMENTS: usize = 256;
 const MAX_VALUE: usize = 4 << 10;
 
-/// The words without which a page says nothing of its use.
+/// A page without any of these words makes no statement about use.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new("(?i)noai|noimageai|noarchive|nocache|tdm-|licen[cs]e").expect("a pattern that compiles")
 });
 
 impl Markup {
-    /// Reads the head of a page; `body` as it came, since all that counts is ASCII.
+    /// Reads the head of a page. `body` is not decoded, because everything that counts is ASCII.
     pub fn read(body: &[u8]) -> Self {
         let head = &body[..body.len().min(HEAD)];
         if !WORDS.is_match(head) {
@@ -66,7 +66,7 @@ impl Sink for Markup {
     }
 }
 
-/// How the content of an element is read.
+/// The way in which the content of an element is read.
 fn content_of(name: Name) -> Content {
     const ELEMENTS: [(Name, Content); 9] = [
         (Name::of("script"), Content::Script),

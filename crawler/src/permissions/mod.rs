@@ -1,17 +1,19 @@
-//! Permissions that travel with pages: what a site says about the *use* of what is fetched, beside what may be fetched.
+//! Permissions that are kept with pages: what a site says about the *use* of its pages, besides what may be fetched.
 //!
-//! Four ways to say so are read, each by its own rules, and merged so that the most restrictive holds:
+//! Four kinds of statements are read, each by its own rules, and merged so that the most restrictive one holds:
 //!
 //! * [`usage`]: `Content-Usage` in robots.txt and as a header (IETF aipref drafts *attach* and *vocab*), and
-//!   `Content-Signal`, which says the same in other words and knows `ai-input` as well;
-//! * [`tdm`]: the TDM Reservation Protocol of the W3C community group (file, header, meta, each outranking the one before);
+//!   `Content-Signal`, which says the same in other words and also knows `ai-input`;
+//! * [`tdm`]: the TDM Reservation Protocol of the W3C community group (file, header, meta; each outranks the one
+//!   before);
 //! * [`page`]: `X-Robots-Tag` and `<meta name=robots>` with `noindex`, `noarchive`, `noai`, `noimageai`;
 //! * licence links, which are recorded and decide nothing.
 //!
-//! Before a page is fetched, the engine asks [`Permissions::of_url`] what its origin says, and with `--purpose` a
-//! [`Decision::Forbidden`] is a refusal with reason `purpose`. After the answer came, a page worker adds headers and meta
-//! elements ([`Permissions::of_answer`]); forbidden then means that the page is not kept. [`Permissions::record`] is what
-//! `pages.jsonl` and WARC metadata show. Without `--purpose` everything is recorded and nothing decided.
+//! Before a page is fetched, the engine takes from [`Permissions::of_url`] what the origin says. With `--purpose`, the
+//! page is not fetched if the decision is [`Decision::Forbidden`]; its reason is `purpose`. After the answer has come,
+//! a page worker adds the headers and meta elements ([`Permissions::of_answer`]). If the decision is forbidden then,
+//! the page is not kept. [`Permissions::record`] makes the record for `pages.jsonl` and WARC metadata. Without
+//! `--purpose`, everything is recorded, and nothing is decided.
 
 pub mod markup;
 pub mod page;
@@ -29,10 +31,10 @@ use url::Url;
 pub use purpose::Purpose;
 use usage::{Category, Preferences};
 
-/// How the `error` of a page begins that was fetched and not kept, because its purpose is forbidden.
+/// The beginning of the `error` of a page that was fetched and not kept, because its purpose is forbidden.
 pub const NOT_STORED: &str = "not stored";
 
-/// Who said something.
+/// The place of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// robots.txt.
@@ -46,7 +48,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// For outputs.
+    /// The name of the place in outputs.
     pub fn name(self) -> &'static str {
         match self {
             Source::Robots => "robots.txt",
@@ -57,23 +59,23 @@ impl Source {
     }
 }
 
-/// Whether a purpose is served.
+/// Whether pages may be used for a purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Somebody allows it, and nobody forbids it.
+    /// Some statement allows it, and none forbids it.
     Allowed,
-    /// Nobody said anything about it.
+    /// No statement is about it.
     Unknown,
     /// It is forbidden.
     Forbidden {
-        /// By whom.
+        /// The place of the statement.
         by: Source,
-        /// In which words: `Content-Usage: train-ai=n`, `noarchive`.
+        /// The words of the statement, such as `noarchive`.
         words: &'static str,
     },
 }
 
-/// Everything that is said about the use of one page.
+/// All statements about the use of one page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
     statements: Vec<(Source, &'static str, Preferences)>,
@@ -82,11 +84,11 @@ pub struct Permissions {
     licences: Vec<Url>,
 }
 
-/// Licence links kept of one page.
+/// The most licence links that are kept of one page.
 const MAX_LICENCES: usize = 16;
 
 impl Permissions {
-    /// What is known of a URL before it is fetched: by its origin's robots.txt and TDM file.
+    /// The statements about a URL that are known before it is fetched: those of its origin's robots.txt and TDM file.
     pub fn of_url(url: &Url, robots: Option<&robots::UsageRules>, tdm: Option<&tdm::TdmFile>) -> Self {
         let mut permissions = Self::default();
         if let Some(robots) = robots {
@@ -101,8 +103,8 @@ impl Permissions {
         permissions
     }
 
-    /// The same with what came with the answer. `headers` are all of its fields, `metas` the meta elements of the page as
-    /// pairs of name and content (both empty for a page that is no HTML), `token` is our product token.
+    /// Adds the statements of the answer. `headers` are all of its fields. `metas` are the meta elements of the page as
+    /// pairs of name and content (empty for a page that is no HTML). `token` is the product token of the crawl.
     pub fn of_answer<'a>(
         mut self,
         headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
@@ -128,7 +130,7 @@ impl Permissions {
             }
             meta_tdm.take(&name.to_ascii_lowercase(), content);
         }
-        // Fields of one name are one list (RFC 9110, section 5.3).
+        // Fields with the same name are one list (RFC 9110, section 5.3).
         if !usage.is_empty() {
             self.state(Source::Header, "Content-Usage", Preferences::from_usage(&usage.join(&b", "[..])));
         }
@@ -142,7 +144,7 @@ impl Permissions {
         self
     }
 
-    /// Adds links with `rel=license`, of headers or the page.
+    /// Adds links with `rel=license`, from headers or from the page.
     pub fn licence(&mut self, links: impl IntoIterator<Item = Url>) {
         for link in links {
             if self.licences.len() < MAX_LICENCES && !self.licences.contains(&link) {
@@ -156,12 +158,13 @@ impl Permissions {
         &self.licences
     }
 
-    /// The policy by which mining may be licensed, where mining is reserved.
+    /// The policy under which mining may be licensed, if mining is reserved.
     pub fn tdm_policy(&self) -> Option<&str> {
         self.tdm.policy()
     }
 
-    /// Whether `purpose` is served. `is_image` says that the answer is one: `noimageai` speaks of those alone.
+    /// Whether the page may be used for `purpose`. `is_image` says that the answer is an image, because `noimageai` is
+    /// about images only.
     pub fn decide(&self, purpose: Purpose, is_image: bool) -> Decision {
         let mut allowed = false;
         for category in Category::of(purpose) {
@@ -188,7 +191,7 @@ impl Permissions {
         if allowed { Decision::Allowed } else { Decision::Unknown }
     }
 
-    /// A sentence for `pages.jsonl` where a page may not be used for `purpose`.
+    /// The sentence for `pages.jsonl`, if the page may not be used for `purpose`.
     pub fn forbids(&self, purpose: Purpose, is_image: bool) -> Option<String> {
         match self.decide(purpose, is_image) {
             Decision::Forbidden { by, words } => Some(format!("{NOT_STORED}: {words} ({})", by.name())),

@@ -1,29 +1,29 @@
-//! Directives of single pages about the use of what they hold: `X-Robots-Tag` headers and `<meta name=robots>`.
+//! Directives of single pages about the use of their content: `X-Robots-Tag` headers and `<meta name=robots>`.
 
 use frontier::robots;
 
 use super::purpose::Purpose;
 
-/// The prohibitions that concern use.
+/// The directives that forbid a use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tags {
-    /// Not for search.
+    /// The page must not be used for search.
     pub noindex: bool,
-    /// No copies for people to read.
+    /// No copies may be kept for people to read.
     pub noarchive: bool,
-    /// Not for models, be it training or input.
+    /// The page must not be given to models, neither for training nor as input.
     pub noai: bool,
-    /// The same for images only.
+    /// Images must not be given to models.
     pub noimageai: bool,
 }
 
 impl Tags {
-    /// Takes a value of `X-Robots-Tag`. `name: word` speaks to that agent alone, up to the next name.
+    /// Reads a value of `X-Robots-Tag`. The words after `name:` are for that agent alone, up to the next name.
     pub fn take_header(&mut self, value: &str, token: &str) {
         robots::header_words(value, token).for_each(|word| self.take(word));
     }
 
-    /// Takes the content of a meta element.
+    /// Reads the content of a meta element.
     pub fn take_words(&mut self, content: &str) {
         content.split(',').for_each(|word| self.take(word));
     }

@@ -1,6 +1,6 @@
 //! The purposes of `--purpose`.
 
-/// What pages are fetched for.
+/// A purpose for which pages are fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Finding pages and pointing to them.
@@ -16,7 +16,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// Every purpose and its word on the command line.
+    /// All purposes, with their names on the command line.
     pub const ALL: [(&'static str, Purpose); 5] = [
         ("search", Purpose::Search),
         ("archive", Purpose::Archive),

@@ -1,4 +1,4 @@
-//! Permissions as the outputs show them.
+//! Permissions in the form in which the outputs have them.
 
 use serde_json::{Map, Value, json};
 
@@ -6,8 +6,8 @@ use super::usage::Category;
 use super::{Permissions, Source};
 
 impl Permissions {
-    /// One JSON object, and `None` where nothing is said: for each category who says what
-    /// (`{"train-ai":{"robots.txt":"n"}}`), the reservation and policy of TDMRep, the tags and the licences.
+    /// One JSON object; `None` if there are no statements. It has for each category the statements by place
+    /// (`{"train-ai":{"robots.txt":"n"}}`), the reservation and policy of TDMRep, the tags, and the licences.
     pub fn record(&self) -> Option<Value> {
         let mut record = Map::new();
         let labels = [("train-ai", Category::TrainAi), ("search", Category::Search), ("ai-input", Category::AiInput)];
@@ -15,7 +15,7 @@ impl Permissions {
             let mut stated = Map::new();
             for (source, _, preferences) in &self.statements {
                 if let Some(allowed) = preferences.get(category) {
-                    // Two lines of one file: the stricter one is shown, as it is the one that counts.
+                    // If two lines of one file differ, the stricter one is shown, because it is the one that counts.
                     let strict = stated.get(source.name()) == Some(&json!("n"));
                     stated.insert(source.name().into(), json!(if allowed && !strict { "y" } else { "n" }));
                 }

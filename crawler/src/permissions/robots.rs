@@ -1,6 +1,6 @@
-//! The lines of robots.txt that speak of use: `Content-Usage` (aipref *attach*, section 3), `Content-Signal` and `License`.
+//! The lines of robots.txt about use: `Content-Usage` (aipref *attach*, section 3), `Content-Signal` and `License`.
 //!
-//! Who may fetch what is read by `frontier::robots`; its comparison of paths with patterns is used here, too.
+//! The lines about fetching are read by `frontier::robots`. Its comparison of paths with patterns is used here, too.
 
 use std::sync::LazyLock;
 
@@ -11,15 +11,15 @@ use url::Url;
 
 use super::usage::Preferences;
 
-/// What robots.txt says of use to one product token.
+/// The lines of a robots.txt about use that are for one product token.
 #[derive(Clone, Debug, Default)]
 pub struct UsageRules {
-    /// Longest pattern first.
+    /// The rules. Those with longer patterns come first.
     rules: Vec<PreferenceRule>,
     licences: Vec<Url>,
 }
 
-/// One line.
+/// The rule of one line.
 #[derive(Clone, Debug)]
 struct PreferenceRule {
     pattern: Pattern,
@@ -27,23 +27,23 @@ struct PreferenceRule {
     preferences: Preferences,
 }
 
-/// Rules of one origin that are kept.
+/// The most rules of one origin that are kept.
 const MAX_RULES: usize = 1_000;
-/// Longest line that is read, as in `frontier::robots`.
+/// The longest part of a line that is read, in bytes, as in `frontier::robots`.
 const MAX_LINE: usize = 2_083 * 8;
 
-/// The words without which a robots.txt says nothing of use.
+/// A robots.txt without any of these words says nothing about use.
 static WORDS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(?i)content-usage|content-signal|licen[cs]e").expect("a pattern that compiles"));
 
 impl UsageRules {
-    /// Whether a robots.txt may say anything of use.
+    /// Whether a robots.txt may say something about use.
     pub fn are_in(body: &[u8]) -> bool {
         WORDS.is_match(&body[..body.len().min(RobotsRules::MAX_BYTES)])
     }
 
-    /// Reads the robots.txt of `origin` for `token` (compared without case): the groups that name the token, else those for
-    /// everyone. Lines before the first group speak to everyone.
+    /// Reads the robots.txt of `origin` for `token` (compared without case). It uses the groups that name the token, or
+    /// else those for everyone. Lines before the first group are for everyone.
     pub fn read(body: &[u8], token: &str, origin: &Url) -> Self {
         let body = &body[..body.len().min(RobotsRules::MAX_BYTES)];
         let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
@@ -93,8 +93,8 @@ impl UsageRules {
         Self { rules, licences }
     }
 
-    /// The statements about a URL of this origin, by the line they stand in. Of `Content-Usage` lines, and of `Content-Signal`
-    /// lines, those with the longest matching path count; where several have it, they are combined.
+    /// The statements about a URL of this origin, by the name of their line. Of the `Content-Usage` lines, and of the
+    /// `Content-Signal` lines, those with the longest matching path count. If several have it, they are combined.
     pub fn preferences(&self, url: &Url) -> impl Iterator<Item = (&'static str, Preferences)> {
         ["Content-Usage", "Content-Signal"].into_iter().filter_map(|words| {
             let mut matching =
@@ -106,14 +106,14 @@ impl UsageRules {
         })
     }
 
-    /// Licences that are named for the whole origin.
+    /// The licences that are named for the whole origin.
     pub fn licences(&self) -> &[Url] {
         &self.licences
     }
 }
 
 impl PreferenceRule {
-    /// A value: a path that begins with a slash and ends before white space, where there is one, then the statement.
+    /// Reads a value: an optional path, which begins with a slash and ends before white space, and then the statement.
     fn read(words: &'static str, value: &[u8]) -> Option<Self> {
         let (path, statement) = if value.first() == Some(&b'/') {
             let end = value.iter().position(|byte| matches!(byte, b' ' | b'\t'))?;
@@ -135,7 +135,7 @@ fn product(value: &[u8]) -> &[u8] {
     &value[..end.unwrap_or(value.len())]
 }
 
-/// A path pattern with the meaning that it has in `Disallow`; the empty one matches everything.
+/// A path pattern with the meaning that it has in `Disallow`. The empty pattern matches everything.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     length: usize,
@@ -143,7 +143,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern in these octets, which hold no line end and no `#`.
+    /// Makes a pattern of these octets, which must contain no line end and no `#`.
     pub fn new(path: &[u8]) -> Self {
         let rules = (!path.is_empty()).then(|| {
             let body = [b"user-agent: *\ndisallow: ", path].concat();

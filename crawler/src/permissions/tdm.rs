@@ -1,8 +1,8 @@
-//! The TDM Reservation Protocol (W3C community group report): whether text and data mining is reserved, and by which policy
-//! it may be licensed.
+//! The TDM Reservation Protocol (W3C community group report): whether text and data mining is reserved, and by which
+//! policy it may be licensed.
 //!
-//! *Processing priority* of the specification: file, then header, then meta element; each outranks the one before, and one
-//! that says nothing changes nothing.
+//! The order of priority (*processing priority* in the specification) is: file, then header, then meta element. Each
+//! outranks the one before. One that says nothing changes nothing.
 
 use serde_json::Value;
 use url::Url;
@@ -10,20 +10,21 @@ use url::Url;
 use super::Source;
 use super::robots::Pattern;
 
-/// What one place says; `None` where it says nothing, or something that is no value of the protocol.
+/// The statement in one place. A field is `None` if the place says nothing, or has a value that the protocol does not
+/// know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stated {
-    /// `tdm-reservation`: 1 is true, 0 is false.
+    /// The value of `tdm-reservation`: 1 is true, 0 is false.
     pub reservation: Option<bool>,
-    /// `tdm-policy`.
+    /// The value of `tdm-policy`.
     pub policy: Option<String>,
 }
 
-/// Longest policy URL that is kept.
+/// The longest policy URL that is kept, in bytes.
 const MAX_POLICY: usize = 2_083;
 
 impl Stated {
-    /// Takes a header field or meta element, if it is one of the protocol; `name` in lower case.
+    /// Reads a header field or meta element, if it belongs to the protocol. `name` is in lower case.
     pub fn take(&mut self, name: &str, value: &str) {
         let value = value.trim();
         match name {
@@ -42,7 +43,7 @@ fn reservation(value: &str) -> Option<bool> {
     }
 }
 
-/// What holds in the end, and who said it.
+/// The statement that holds in the end, and its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tdm {
     reservation: Option<(Source, bool)>,
@@ -50,18 +51,18 @@ pub struct Tdm {
 }
 
 impl Tdm {
-    /// Takes what a place of higher priority says.
+    /// Adds the statement of a place with a higher priority.
     pub fn supersede(&mut self, source: Source, stated: Stated) {
         self.reservation = stated.reservation.map(|reserved| (source, reserved)).or(self.reservation);
         self.policy = stated.policy.or_else(|| self.policy.take());
     }
 
-    /// Whether mining is reserved, where that is said, and by whom.
+    /// Whether mining is reserved, and the place that says so; `None` if no place says anything.
     pub fn reserved(&self) -> Option<(Source, bool)> {
         self.reservation
     }
 
-    /// The policy; it is not processed where nothing is reserved.
+    /// The policy. It does not count if nothing is reserved.
     pub fn policy(&self) -> Option<&str> {
         self.reservation.filter(|(_, reserved)| *reserved).and(self.policy.as_deref())
     }
@@ -74,14 +75,14 @@ pub struct TdmFile {
 }
 
 impl TdmFile {
-    /// Where the file lies.
+    /// The path of the file.
     pub const PATH: &'static str = "/.well-known/tdmrep.json";
-    /// Largest file that is read, in bytes.
+    /// The largest file that is read, in bytes.
     pub const MAX_BYTES: usize = 512 << 10;
-    /// Rules that are read.
+    /// The most rules that are read.
     const MAX_RULES: usize = 1_000;
 
-    /// Reads a file: an array of rules. Anything else says nothing, and so does a rule without a location.
+    /// Reads a file: an array of rules. Anything else says nothing, nor does a rule without a location.
     pub fn read(body: &[u8]) -> Self {
         let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
         let value = if body.len() <= Self::MAX_BYTES { serde_json::from_slice(body).ok() } else { None };
@@ -93,7 +94,7 @@ impl TdmFile {
             }
             let mut stated = Stated::default();
             if let Some(value) = rule.get("tdm-reservation") {
-                // The specification writes a number; a string with the same digit is what many files have.
+                // The specification has a number here, but many files have a string with the same digit.
                 stated.take("tdm-reservation", value.as_str().unwrap_or(&value.to_string()));
             }
             stated.take("tdm-policy", rule.get("tdm-policy").and_then(Value::as_str).unwrap_or_default());
@@ -102,7 +103,7 @@ impl TdmFile {
         Self { rules: rules.collect() }
     }
 
-    /// What it says of a URL: the first rule that matches.
+    /// The statement about a URL: that of the first rule that matches.
     pub fn of(&self, url: &Url) -> Option<Stated> {
         self.rules.iter().find(|(pattern, _)| pattern.matches(url)).map(|(_, stated)| stated.clone())
     }

@@ -1,4 +1,4 @@
-//! Every example of the drafts, and what goes wrong on the web.
+//! Tests with every example of the drafts, and with faults that occur on the web.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn robots(text: &str, token: &str) -> UsageRules {
     UsageRules::read(text.as_bytes(), token, &url("/robots.txt"))
 }
 
-/// `train-ai` and `search`, as y, n or ?.
+/// The preferences for `train-ai` and `search`, as y, n or ?.
 fn shown(preferences: &Preferences) -> String {
     let letter = |category| preferences.get(category).map_or('?', |allowed| if allowed { 'y' } else { 'n' });
     [Category::TrainAi, Category::Search].map(letter).iter().collect()
@@ -64,7 +64,7 @@ fn the_most_restrictive_preference_holds() {
     }
 }
 
-/// `draft-ietf-aipref-attach`: the example file and its table.
+/// The example file of `draft-ietf-aipref-attach`. The test below has its table.
 const EXAMPLE: &str = "User-Agent: *\nAllow: /\nDisallow: /never/\nContent-Usage: train-ai=n\n\
     Content-Usage: /ai-ok/ train-ai=y\n\nUser-Agent: ExampleBot\nAllow: /\nContent-Usage: train-ai=y\n";
 
@@ -76,18 +76,18 @@ fn robots_lines_are_read_as_the_draft_says() {
         (EXAMPLE, "examplebot", "/test", "y?"),
         (EXAMPLE, "OtherBot", "/test", "n?"),
         ("User-Agent: *\nAllow: /\nContent-Usage: train-ai=n\n", "", "/x", "n?"),
-        // Section 3.1: the longest path, whatever the order; equal paths are combined; the path may be absent.
+        // Section 3.1: the longest path counts, whatever the order. Equal paths are combined. The path may be absent.
         ("user-agent: *\ncontent-usage: /a/b train-ai=y\ncontent-usage: /a train-ai=n", "", "/a/b/c", "y?"),
         ("user-agent: *\ncontent-usage: /a train-ai=y\ncontent-usage: /a train-ai=n, search=y", "", "/a", "ny"),
         ("user-agent: *\ncontent-usage: /a train-ai=y", "", "/b", "??"),
         ("user-agent: *\ncontent-usage: /a%20b search=n", "", "/a b", "?n"),
         ("user-agent: *\ncontent-usage: /*.pdf$ search=n", "", "/x/y.pdf", "?n"),
-        // Section 3.2: white space around label and colon, a comment behind.
+        // Section 3.2: white space around label and colon, and a comment at the end.
         ("user-agent: *\n \tContent-Usage \t:\t /a\ttrain-ai=n # no", "", "/a", "n?"),
         ("user-agent: *\r\nCONTENT-USAGE: train-ai=n\r\n", "", "/a", "n?"),
         // A path without a statement says nothing.
         ("user-agent: *\ncontent-usage: /a", "", "/a", "??"),
-        // Groups for one agent are one; other lines end no group.
+        // Groups for the same agent are one group. Other lines end no group.
         ("user-agent: a\nuser-agent: b\ncontent-usage: search=n\nuser-agent: c\n", "b", "/", "?n"),
         ("user-agent: b\ndisallow:\nuser-agent: c\ncontent-usage: search=n", "b", "/", "??"),
         ("\u{feff}content-usage: search=n", "", "/", "?n"),
@@ -138,7 +138,8 @@ fn tdm_files_are_read_as_the_specification_says() {
         (r#"[{"location": "/this/path/exactly$", "tdm-reservation": 1}]"#, "/this/path/exactly/x", None, None),
         (r#"[{"location": "/this/*/then", "tdm-reservation": 1}]"#, "/this/and/then/some", Some(true), None),
         (r#"[{"location": "/path/foo-%24", "tdm-reservation": 1}]"#, "/path/foo-$", Some(true), None),
-        // The first match is the most specific, by definition; other values than 0 and 1 leave it unset.
+        // By definition, the first match is the most specific one. Values other than 0 and 1 leave the reservation
+        // unset.
         (
             r#"[{"location": "/a", "tdm-reservation": 0}, {"location": "/", "tdm-reservation": 1}]"#,
             "/a",
@@ -184,7 +185,7 @@ fn later_places_outrank_earlier_ones() {
             Some("https://a.test/file"),
         ),
         (reserved, &[("tdm-reservation", "maybe")], &[], Some((Source::TdmFile, true)), Some("https://a.test/file")),
-        // A policy without a reservation is processed by nobody.
+        // A policy without a reservation does not count.
         ("", &[("tdm-policy", "https://a.test/")], &[], None, None),
     ] {
         let permissions = answer(file, headers, metas);
@@ -207,7 +208,7 @@ fn a_purpose_is_forbidden_by_whoever_speaks_of_it() {
         ),
         (&[("content-usage", "train-ai=n")], &[], Search, false, Decision::Unknown),
         (&[("content-usage", "search=y")], &[], Search, false, Decision::Allowed),
-        // Two fields are one list, in which the last value of a key counts.
+        // Two fields are one list. The last value of a key in it counts.
         (&[("content-usage", "search=n"), ("content-usage", "search=y")], &[], Search, false, Decision::Allowed),
         (&[("content-usage", "train-ai=y")], &[("robots", "noai")], Train, false, forbidden(Source::Meta, "noai")),
         (&[("x-robots-tag", "noarchive")], &[], Archive, false, forbidden(Source::Header, "noarchive")),
@@ -266,7 +267,7 @@ fn licences_are_few_and_purposes_have_names() {
 }
 
 proptest! {
-    /// Nothing that a site sends makes the reading fail.
+    /// Catches input for which the reading fails.
     #[test]
     fn odd_input_says_something_or_nothing(body in proptest::collection::vec(any::<u8>(), 0..600), lines in proptest::collection::vec(
         prop::sample::select(vec!["user-agent: *\n", "content-usage: ", "/a\t", "train-ai=n", "\n", "content-signal:", "%zz", "*$", "license: ::", "\u{0}"]), 0..40)) {

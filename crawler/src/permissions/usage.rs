@@ -7,7 +7,7 @@ use super::purpose::Purpose;
 /// A category of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Category {
-    /// Training models that generate (`train-ai`; `ai-train` as a content signal).
+    /// Training of generative models (`train-ai`; `ai-train` as a content signal).
     TrainAi,
     /// Search (`search` in both).
     Search,
@@ -16,7 +16,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// What a purpose asks about.
+    /// The categories that must be allowed for a purpose.
     pub fn of(purpose: Purpose) -> &'static [Category] {
         match purpose {
             Purpose::Train => &[Category::TrainAi],
@@ -27,20 +27,20 @@ impl Category {
     }
 }
 
-/// One statement: allowed, disallowed or unknown for each category.
+/// One statement: for each category, whether it is allowed, disallowed or unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Preferences {
     categories: [Option<bool>; 3],
 }
 
 impl Preferences {
-    /// The preference for a category, where one is stated.
+    /// The preference for a category; `None` if it is unknown.
     pub fn get(&self, category: Category) -> Option<bool> {
         self.categories[category as usize]
     }
 
-    /// Reads the exemplary format (vocab, section 6.6): a dictionary of structured fields, of which `train-ai` and `search`
-    /// with the tokens `y` and `n` count. If it does not parse, nothing is known.
+    /// Reads the exemplary format (vocab, section 6.6): a dictionary of structured fields. Its keys `train-ai` and
+    /// `search` count, with the tokens `y` and `n`. If it cannot be parsed, everything is unknown.
     pub fn from_usage(value: &[u8]) -> Self {
         let mut preferences = Self::default();
         let Ok(dictionary) = Parser::new(value).parse::<Dictionary>() else { return preferences };
@@ -55,7 +55,8 @@ impl Preferences {
         preferences
     }
 
-    /// Reads a content signal: `search=yes, ai-train=no`, without case. Of a signal named twice the stricter counts.
+    /// Reads a content signal such as `search=yes, ai-train=no`, without case. If a signal occurs twice, the stricter
+    /// value counts.
     pub fn from_signal(value: &str) -> Self {
         let mut preferences = Self::default();
         for signal in value.split(',') {
@@ -77,7 +78,8 @@ impl Preferences {
         preferences
     }
 
-    /// Two statements as one (vocab, section 5.1): what either disallows is disallowed, else what either allows is allowed.
+    /// Combines two statements (vocab, section 5.1). What either disallows is disallowed. Otherwise, what either allows
+    /// is allowed.
     pub fn combine(&self, other: &Self) -> Self {
         let mut combined = *self;
         for (known, stated) in combined.categories.iter_mut().zip(other.categories) {

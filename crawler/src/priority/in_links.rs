@@ -1,9 +1,9 @@
-//! How many links to a URL were seen: a count-min sketch (Cormode, Muthukrishnan, "An improved data stream summary: the
-//! count-min sketch and its applications", 2005) with conservative update, in a fixed megabyte, for this run of the program
-//! alone.
+//! Counts the links to URLs, in a count-min sketch (Cormode, Muthukrishnan, "An improved data stream summary: the
+//! count-min sketch and its applications", 2005) with conservative update. It takes a megabyte, and lasts for one run
+//! of the program.
 
-/// Counts links. An estimate is never less than the truth (up to [`InLinks::MOST`]), and seldom more while the URLs met are
-/// fewer than the counters of a row.
+/// Counts links. A count is never less than the truth (up to [`InLinks::MOST`]). It is seldom more while there are
+/// fewer URLs than counters in a row.
 #[derive(Debug)]
 pub struct InLinks {
     rows: [Vec<u8>; 2],
@@ -16,12 +16,12 @@ impl Default for InLinks {
 }
 
 impl InLinks {
-    /// Beyond it links are not counted.
+    /// The largest count. Further links are not counted.
     pub const MOST: u8 = 16;
-    /// Counters of a row; a power of two.
+    /// The number of counters in a row; a power of two.
     const COUNTERS: usize = 1 << 19;
 
-    /// One more link to the URL with this hash; links seen so far, this one included.
+    /// Counts one more link to the URL with this hash. Returns the number of links so far, including this one.
     pub fn count(&mut self, hash: u64) -> u8 {
         let places = [hash as usize, (hash >> 32) as usize].map(|place| place & (Self::COUNTERS - 1));
         let [first, second] = &mut self.rows;
@@ -46,7 +46,7 @@ mod tests {
         let (mut sketch, mut truth) = (InLinks::default(), HashMap::<u64, u32>::new());
         let mut high = 0;
         for n in 0..200_000u64 {
-            // Some URLs have many links, most have one.
+            // Some URLs have many links, and most have one.
             let url = xxh3_64(&(n % 150_000 % (1 + n % 97 * 2_000)).to_le_bytes());
             let exact = truth.entry(url).or_default();
             *exact += 1;

@@ -1,6 +1,6 @@
-//! The priority of a URL, 0..1: the product of named parts, each to the power of its weight (`[priority]` in
-//! `default.toml`). What is known when a URL is queued is worked out here; what is learned later of its host, path prefix
-//! and query pattern is a factor of the group, applied when one is chosen ([`frontier::Expected`]).
+//! The priority of a URL, 0..1. It is the product of named parts, each to the power of its weight (`[priority]` in
+//! `default.toml`). This module computes what is known when a URL is queued. What is learned later about its host, path
+//! prefix and query pattern is a factor of the group. It is applied when a group is chosen ([`frontier::Expected`]).
 
 mod in_links;
 
@@ -11,50 +11,51 @@ use crate::hints::Hints;
 
 pub use in_links::InLinks;
 
-/// Of seeds.
+/// The priority of seeds.
 pub const SEED: f32 = 1.0;
 
-/// Works out priorities.
+/// Computes priorities.
 #[derive(Clone, Debug)]
 pub struct Scoring {
     weights: Priority,
-    /// The part for so many links seen, less one.
+    /// The part for each number of links seen, from 1.
     in_links: [f32; InLinks::MOST as usize],
 }
 
-/// What is the same for all links of a page.
+/// The parts that are the same for all links of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct OfPage {
     factor: f32,
     novelty: f32,
 }
 
-/// What is known of one link.
+/// The data of one link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfLink {
-    /// Links to its target seen so far, this one included; 0 where they are not counted.
+    /// The number of links to its target so far, including this one; 0 if they are not counted.
     pub in_links: u8,
-    /// What pages and sitemaps say of it.
+    /// The hints about it from pages and sitemaps.
     pub hints: Hints,
     /// Its relevance, in a focused crawl.
     pub relevance: Option<f32>,
 }
 
 impl Scoring {
-    /// With these weights.
+    /// Makes a scoring with these weights.
     pub fn new(weights: &Priority) -> Self {
         let in_links = std::array::from_fn(|n| in_links_part(n as u8 + 1).powf(weights.in_links_weight));
         Self { weights: weights.clone(), in_links }
     }
 
-    /// For the links of a page of which so much is new, 0..1; they lead to this depth.
+    /// The parts for the links of a page. `novelty` is the share of the page that is new, 0..1, and `depth` is the
+    /// depth of the links.
     pub fn page(&self, novelty: f32, depth: u32) -> OfPage {
         let factor =
             novelty_part(novelty).powf(self.weights.novelty_weight) * depth_part(depth).powf(self.weights.depth_weight);
         OfPage { factor, novelty }
     }
 
-    /// The priority of a link, and what it was made of.
+    /// The priority of a link, and the merits from which it was made.
     pub fn link(&self, page: OfPage, link: OfLink) -> (f32, Merits) {
         let seen = link.in_links.clamp(1, InLinks::MOST);
         let relevance = link.relevance.map_or(1.0, |r| relevance_part(r).powf(self.weights.relevance_weight));
@@ -69,7 +70,7 @@ impl Scoring {
         (priority.clamp(0.0, 1.0), merits)
     }
 
-    /// The parts by name: value, and weight. `focused`: whether relevance is one of them.
+    /// The parts of a priority: name, value and weight. `focused`: whether relevance is one of them.
     pub fn explain(&self, merits: Merits, depth: u32, focused: bool) -> Vec<(String, f32, f32)> {
         let hints = Hints::from_bits(merits.hint);
         let said = hints.names();
@@ -88,9 +89,10 @@ impl Scoring {
         named
     }
 
-    /// Whether such parts multiply to a priority. Those of a seed or of a visit do not: its priority is not made of them.
+    /// Whether the product of these parts is this priority. It is not for seeds and visits, whose priority is not made
+    /// of parts.
     pub fn makes(parts: &[(String, f32, f32)], priority: f32) -> bool {
-        /// Merits are stored in 255 steps.
+        /// The tolerance. It is needed because merits are stored in 255 steps.
         const STEPS: f32 = 0.05;
         let product: f32 = parts.iter().map(|(_, part, weight)| part.powf(*weight)).product();
         (product - priority).abs() <= STEPS * priority

@@ -46,7 +46,7 @@ impl Report {
         lead
     }
 
-    /// What the gate did, in words.
+    /// The sentence about what the gate did.
     pub(super) fn gate(&self) -> String {
         let tally = &self.tally;
         let duplicates = units::counted(tally.verdicts.duplicates(), "duplicate");

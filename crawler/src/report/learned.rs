@@ -1,5 +1,5 @@
-//! What the crawl has learned about URLs and hosts, for terminal, live page and report: rules, mirrors and traps with
-//! their evidence, budgets that are running out, and hosts that stand out.
+//! The rules, mirrors and traps that the crawl has learned, with their evidence, the budgets that are running out, and
+//! the hosts that stand out. The terminal, the live page and the report show them.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use frontier::{BudgetView, Frontier, HostNote, stored_budgets, stored_notes};
 
 use super::units;
 
-/// What the crawl has learned.
+/// The rules, mirrors and traps that the crawl has learned, and its findings about hosts.
 #[derive(Clone, Debug, Default)]
 pub struct Learned {
     /// All rules that were ever proven. Those that stopped the most URLs come first.

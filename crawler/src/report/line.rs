@@ -21,15 +21,15 @@ impl std::ops::Deref for Str<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Word {
-    /// Says something new.
+    /// The page says something new.
     Unique,
-    /// Same bytes as an earlier page.
+    /// The page has the same bytes as an earlier page.
     Exact,
-    /// Says what an earlier page said.
+    /// The page says what an earlier page said.
     Near,
-    /// Says what the same URL said at its last visit.
+    /// The page says what the same URL said at its last visit.
     Unchanged,
-    /// Not compared.
+    /// The page was not compared.
     #[default]
     #[serde(other)]
     Unjudged,
@@ -62,7 +62,7 @@ pub struct PageLine<'a> {
     pub visit: u32,
     /// HTTP status; `None` if the fetch failed.
     pub status: Option<u16>,
-    /// Links from a seed.
+    /// The number of links from a seed.
     pub depth: u32,
     /// Time of the answer, RFC 3339.
     #[serde(borrow)]
@@ -95,12 +95,12 @@ pub struct PageLine<'a> {
     pub distance: Option<u32>,
     /// Estimated resemblance to the twin, 0..1.
     pub resemblance: Option<f64>,
-    /// What changed since the last visit: `no`, `bytes` or `content`.
+    /// The change since the last visit: `no`, `bytes` or `content`.
     #[serde(borrow)]
     pub changed: Option<Str<'a>>,
     /// Estimated resemblance to what the URL showed at its last visit, 0..1.
     pub resemblance_before: Option<f64>,
-    /// Links found.
+    /// The number of links found.
     pub links: u64,
     /// Links that did not go to the frontier because the page is a duplicate.
     pub links_dropped: u64,

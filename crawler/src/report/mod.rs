@@ -82,7 +82,7 @@ impl Report {
     /// One pass over both files. It takes about 40 bytes of memory for each page, and some hundred bytes for each host.
     pub fn read(dir: &Path, summary: Summary, length: impl Fn(&str) -> Option<u64>) -> io::Result<Self> {
         let pages = Lines::open(dir, PagesJsonl::NAME, length(PagesJsonl::NAME))?;
-        // Written at once, as a whole: it needs nobody who vouches for its length.
+        // The file is written at once, as a whole. So nothing needs to vouch for its length.
         let skips = Lines::open(dir, SkippedJsonl::NAME, None)?;
         let mut tally = Tally::new(true);
         let mut damaged = 0;
@@ -99,7 +99,7 @@ impl Report {
         Ok(Self { dir: dir.to_owned(), summary, tally, health, pages, skips, damaged, gone })
     }
 
-    /// The sums.
+    /// The sums over all lines.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -109,7 +109,7 @@ impl Report {
         &self.gone
     }
 
-    /// What the state says.
+    /// The part of the report that comes from the state.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }

@@ -16,7 +16,7 @@ pub struct Shell<'a> {
     pub style: &'a str,
     /// The script. It runs when everything before it was read.
     pub script: &'a str,
-    /// Where the script may connect to, as in a Content-Security-Policy: `'none'` or `'self'`.
+    /// The servers to which the script may connect, as in a Content-Security-Policy: `'none'` or `'self'`.
     pub connect: &'a str,
     /// The content of `body`, as HTML.
     pub body: &'a str,

@@ -13,8 +13,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The lines of the output `name` in `dir`, up to `length` bytes where something vouches for that much. An output that is
-    /// not there has none.
+    /// The lines of the output `name` in `dir`, up to `length` bytes if the state has such a length. An output that
+    /// does not exist has no lines.
     pub fn open(dir: &Path, name: &str, length: Option<u64>) -> io::Result<Self> {
         let series = Series::open(dir, name)?;
         let length = length.map_or(series.end(), |length| length.min(series.end()));

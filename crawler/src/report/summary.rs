@@ -1,15 +1,15 @@
-//! What the state of a crawl knows and its outputs do not: where the crawl started, how it ended, what it learned, what
-//! it may have lost.
+//! The facts that are in the state of a crawl but not in its outputs: the seeds, the end of the crawl, what it learned,
+//! and what it may have lost.
 
 use super::learned::Learned;
 use crate::engine::{Freshness, Round, WorstHost};
 use crate::estimate::Lost;
 use crate::outcome::Trouble;
 
-/// What the state of a crawl says, and its outputs do not.
+/// The facts that are in the state of a crawl but not in its outputs.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Where it started.
+    /// The seeds.
     pub seeds: Vec<String>,
     /// `drop`, `demote` or `keep`.
     pub on_duplicate: Option<String>,
@@ -17,11 +17,11 @@ pub struct Summary {
     pub distance: Option<u32>,
     /// Time spent crawling, in milliseconds.
     pub elapsed_ms: Option<u64>,
-    /// Why the crawl ended, in the word of `report --json`.
+    /// The reason why the crawl ended, as in `report --json`.
     pub stop_reason: Option<String>,
-    /// How the crawl ended, as a sentence.
+    /// The end of the crawl, as a sentence.
     pub ending: Option<String>,
-    /// What went wrong. The most frequent kind comes first.
+    /// The troubles. The most frequent kind comes first.
     pub troubles: Vec<Trouble>,
     /// The host with which most went wrong.
     pub worst_host: Option<WorstHost>,
@@ -33,9 +33,9 @@ pub struct Summary {
     pub lost: Option<Lost>,
     /// The last round of visits to pages that were fetched before.
     pub round: Option<Round>,
-    /// How fresh the pages of a continuous crawl are.
+    /// The freshness of the pages of a continuous crawl.
     pub freshness: Option<Freshness>,
-    /// What the crawl has learned about URLs. Not known while the crawl runs.
+    /// The rules and hosts that the crawl has learned. Not known while the crawl runs.
     pub learned: Option<Learned>,
     /// The settings, as TOML.
     pub settings: Option<String>,

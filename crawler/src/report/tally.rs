@@ -56,7 +56,7 @@ impl Verdicts {
 /// Sums for one host.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Host {
-    /// Its pages.
+    /// The pages of the host, by verdict.
     pub verdicts: Verdicts,
     /// Bytes of decoded bodies.
     pub bytes: u64,
@@ -67,7 +67,7 @@ pub struct Host {
 /// Errors of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Errors {
-    /// How many.
+    /// The number of errors of this kind.
     pub count: u64,
     /// One URL, and what its line says about the error.
     pub example: (String, String),
@@ -76,7 +76,7 @@ pub struct Errors {
 /// URLs not fetched for one reason.
 #[derive(Clone, Debug)]
 pub struct Skips {
-    /// How many.
+    /// The number of these URLs.
     pub count: u64,
     /// Counts by host, for at most [`Tally::MOST_NAMES`] hosts.
     pub hosts: HashMap<String, u64>,
@@ -115,23 +115,23 @@ pub struct Tally {
     pub times: Option<(String, String)>,
     /// The curve of distinct contents.
     pub curve: Curve,
-    /// By the number of links from a seed. Pages deeper than [`Tally::DEEPEST`] count at that depth.
+    /// The verdicts by the number of links from a seed. Pages deeper than [`Tally::DEEPEST`] count at that depth.
     pub depths: Vec<Verdicts>,
-    /// By host and port, for at most [`Tally::MOST_NAMES`] hosts. Later hosts are in `other_hosts`.
+    /// The sums by host and port, for at most [`Tally::MOST_NAMES`] hosts. Later hosts are in `other_hosts`.
     pub hosts: HashMap<Box<str>, Host>,
-    /// See `hosts`.
+    /// The sum over all hosts that are not in `hosts`.
     pub other_hosts: Host,
-    /// By HTTP status.
+    /// The numbers of pages by HTTP status.
     pub statuses: BTreeMap<u16, u64>,
-    /// By media type, without parameters.
+    /// The numbers of pages by media type, without parameters.
     pub types: HashMap<String, u64>,
-    /// By language.
+    /// The numbers of pages by language.
     pub languages: HashMap<String, u64>,
-    /// By the kind of the error, which stands before the colon.
+    /// The errors by their kind, which is the text before the colon.
     pub errors: HashMap<String, Errors>,
-    /// Near-duplicates, by Hamming distance.
+    /// The numbers of near-duplicates by Hamming distance.
     pub distances: [u64; 65],
-    /// Near-duplicates, by resemblance in twentieths.
+    /// The numbers of near-duplicates by resemblance in twentieths.
     pub resemblances: [u64; 20],
     /// Pages by relevance in twentieths; all zero in a crawl without a topic.
     pub relevances: [u64; 20],

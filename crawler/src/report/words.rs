@@ -36,10 +36,11 @@ impl Difference {
     /// After this time, the alignment need not be the best one.
     const PATIENCE: Duration = Duration::from_millis(100);
 
-    /// Finds what `here` says differently from `there`.
+    /// Finds the words in which `here` differs from `there`.
     ///
     /// # References
-    /// Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986), as the crate `similar` has it.
+    /// Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986), as implemented in the crate
+    /// `similar`.
     pub fn of(here: &str, there: &str) -> Self {
         let words = |text: &'_ str| text.split_whitespace().take(Self::MOST).map(str::to_owned).collect::<Vec<_>>();
         let (here, there) = (words(here), words(there));

@@ -1,4 +1,4 @@
-//! What a style sheet needs: what it imports, and what it names by `url()`: images and fonts.
+//! The requisites of a style sheet: its imports, and the images and fonts that it names by `url()`.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use url::Url;
 
 use super::resolve;
 
-/// Bytes of a style that are looked at.
+/// The number of bytes of a style that are read.
 const MAX_BYTES: usize = 2 << 20;
 
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
@@ -23,7 +23,7 @@ pub fn of_style(style: &str, base: &Url) -> Vec<Url> {
     resolve(base, addresses(&style))
 }
 
-/// The addresses in a style, as written.
+/// The addresses in a style, as they are written.
 pub(super) fn addresses(style: &str) -> impl Iterator<Item = &str> {
     ADDRESS.captures_iter(style).filter_map(|found| found.iter().skip(1).flatten().next().map(|text| text.as_str()))
 }

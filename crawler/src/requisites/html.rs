@@ -1,4 +1,4 @@
-//! What a page needs to be shown.
+//! The requisites of a page.
 
 use std::cell::RefCell;
 
@@ -8,16 +8,16 @@ use url::Url;
 
 use super::{css, resolve};
 
-/// Bytes of a page that are looked at.
+/// The number of bytes of a page that are read.
 const MAX_BYTES: usize = 4 << 20;
-/// Addresses as written that are kept.
+/// The most addresses that are kept.
 const MAX_WRITTEN: usize = 10_000;
 
-/// The requisites of a page at `url`, in the order in which they stand there.
+/// The requisites of a page at `url`, in their order on the page.
 pub fn of_page(body: &[u8], url: &Url) -> Vec<Url> {
     let tokenizer = Tokenizer::new(Sink::default(), Default::default());
     let input = BufferQueue::default();
-    // All that counts here is ASCII.
+    // Everything that counts here is ASCII.
     input.push_back(String::from_utf8_lossy(&body[..body.len().min(MAX_BYTES)]).as_ref().into());
     let _ = tokenizer.feed(&input);
     tokenizer.end();
@@ -113,7 +113,7 @@ impl Found {
         }
     }
 
-    /// A list of images for several widths: `a.png 1x, b.png 2x`.
+    /// Adds a list of images for several widths, such as `a.png 1x, b.png 2x`.
     fn add_set(&mut self, set: Option<String>) {
         for image in set.iter().flat_map(|set| set.split(", ")) {
             let address = image.split_ascii_whitespace().next().map(|address| address.trim_end_matches(','));

@@ -1,8 +1,9 @@
-//! Requisites: what a page needs to be shown: images, styles, scripts, fonts (`--requisites`).
+//! Requisites: the files that a page needs to be shown, such as images, styles, scripts and fonts (`--requisites`).
 //!
-//! They are for the archive alone. A page that says something new has its requisites queued, before further pages; they are
-//! fetched as politely as anything else, also from hosts outside the scope, and robots.txt is obeyed. They are no pages: they
-//! are not judged, lead nowhere but to their own requisites (what a style imports), and have no line in `pages.jsonl`.
+//! They are only for the archive. If a page says something new, its requisites are queued before further pages. They
+//! are fetched as politely as anything else, also from hosts outside the scope, and robots.txt is obeyed. They are no
+//! pages: they are not judged, they lead only to their own requisites (what a style imports), and they have no line in
+//! `pages.jsonl`.
 
 mod css;
 mod html;
@@ -14,12 +15,12 @@ use url::Url;
 pub use css::of_style;
 pub use html::of_page;
 
-/// Requisites of one page or style that are fetched.
+/// The most requisites of one page or style that are fetched.
 pub const MOST: usize = 500;
-/// Requisites of requisites, and redirects, in a row.
+/// The most steps in a row from requisite to requisite, and of redirects.
 pub const MOST_HOPS: u8 = 5;
 
-/// What an answer needs, by what it is.
+/// The requisites of an answer, by its content type.
 pub fn of_answer(url: &Url, content_type: Option<&str>, body: &[u8], is_requisite: bool) -> Vec<Url> {
     let is_style = content_type.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/css"));
     match Kind::of(content_type) {
@@ -29,7 +30,7 @@ pub fn of_answer(url: &Url, content_type: Option<&str>, body: &[u8], is_requisit
     }
 }
 
-/// Addresses as written, resolved: http and https, each once, at most [`MOST`].
+/// Resolves addresses. Keeps those with http and https, each once, at most [`MOST`].
 fn resolve<'a>(base: &Url, written: impl Iterator<Item = &'a str>) -> Vec<Url> {
     let mut found: Vec<Url> = Vec::new();
     for text in written {

@@ -1,4 +1,4 @@
-//! The side that asks: a store whose entries another process has.
+//! The process that asks: a store whose entries another process has.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -12,7 +12,7 @@ use super::{Answer, Ask, at_socket, receive, send};
 /// The state of a crawl that another process runs, as of the last commit before the first question.
 #[derive(Debug)]
 pub struct Remote {
-    /// One question at a time.
+    /// The connection. It carries one question at a time.
     socket: Mutex<UnixStream>,
 }
 
@@ -21,7 +21,7 @@ impl Remote {
     ///
     /// # Errors
     ///
-    /// Where nobody answers there.
+    /// If no process answers there.
     pub fn connect(state: &Path) -> io::Result<Self> {
         Ok(Self { socket: Mutex::new(at_socket(state, |path| UnixStream::connect(path))?) })
     }
@@ -39,9 +39,9 @@ impl Remote {
     }
 }
 
-/// The number of a space as it is sent.
+/// The number of a space in a question.
 fn number(space: Space) -> u8 {
-    // Numbers are below `Space::MOST`.
+    // Numbers are below `Space::MOST`, so they fit.
     space.number() as u8
 }
 
@@ -65,15 +65,17 @@ impl Store for Remote {
             if entries.iter().any(|(key, value)| visit(key, value).is_break()) || !more {
                 return Ok(());
             }
-            // The key that comes next in order: this one with a zero byte after it.
+            // The next possible key is this one with a zero byte after it.
             let Some((last, _)) = entries.last() else { return Err(unexpected()) };
             from = [last, &[0][..]].concat();
         }
     }
 
+    /// Fails: the state belongs to the process that crawls.
+    ///
     /// # Errors
     ///
-    /// Always: the state belongs to the process that crawls.
+    /// Always.
     fn commit(&mut self, _batch: &Batch) -> Result<()> {
         Err(Error::ReadOnly)
     }

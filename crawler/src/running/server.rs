@@ -1,4 +1,4 @@
-//! The side that has the state: a thread that accepts askers, and one for each of them.
+//! The process that has the state: a thread that accepts askers, and a thread for each of them.
 
 use std::fs::Permissions;
 use std::io;
@@ -15,16 +15,17 @@ use dedup_stage::store::{Reader, Space, Store};
 use super::{Answer, Ask, SOCKET, at_socket, receive, send};
 use crate::spaces;
 
-/// Askers at a time. Others are turned away.
+/// The most askers at a time. Others are turned away.
 const MOST_ASKERS: usize = 8;
 
-/// An asker who asks nothing for so long is turned away, for the disk keeps what its snapshot shows.
+/// The longest wait for the next question of an asker. After that it is turned away, because the disk must keep what
+/// its snapshot shows.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Between two attempts to accept an asker, after one that failed.
+/// The pause after a failed attempt to accept an asker.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Entries of one answer to a scan stop at so many bytes.
+/// The number of bytes after which the entries of one answer to a scan end.
 const SCAN_BYTES: usize = 256 << 10;
 
 /// Answers reads of a state until it is dropped.
@@ -39,9 +40,9 @@ impl Serving {
     ///
     /// # Errors
     ///
-    /// Where the socket cannot be made. The crawl can do without.
+    /// If the socket cannot be made. The crawl can go on without it.
     pub fn start(state: &Path, reader: Reader) -> io::Result<Self> {
-        // The store is open here, so a socket that is there was left by a process that is no more.
+        // The store is open here. So a socket that exists was left by a process that has ended.
         match std::fs::remove_file(state.join(SOCKET)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -58,21 +59,21 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
-        // The thread waits for an asker: this one tells it to look.
+        // The thread waits for an asker. This connection makes it look at `is_over`.
         drop(at_socket(&self.state, |path| UnixStream::connect(path)));
         drop(std::fs::remove_file(self.state.join(SOCKET)));
     }
 }
 
 fn accept(listener: &UnixListener, reader: &Reader, is_over: &AtomicBool) {
-    // Each thread that answers holds this, so its count says how many there are.
+    // Each thread that answers holds a clone of this. So its count is the number of askers.
     let askers = Arc::new(());
     for asker in listener.incoming() {
         if is_over.load(Ordering::Relaxed) {
             return;
         }
         let Ok(asker) = asker else {
-            // No file is free, most likely. Asking again at once would take a processor until one is.
+            // The usual reason is that no file descriptor is free. Trying again at once would keep a processor busy.
             std::thread::sleep(PAUSE);
             continue;
         };

@@ -1,4 +1,4 @@
-//! What is read through the socket is what the disk has, as of one commit.
+//! Tests that a read through the socket returns what is on the disk, as of one commit.
 
 use std::ops::ControlFlow;
 
@@ -58,7 +58,7 @@ fn an_asker_sees_one_commit_and_changes_nothing() {
     session.commit().unwrap();
     assert_eq!(remote.get(Space::META, &[0, 1]).unwrap().map(|value| value.len()), Some(400));
     assert_eq!(entries(&remote, &[0, 2], &[0, 3], 9).len(), 1);
-    // Who asks now sees the new commit: two snapshots are two.
+    // An asker that connects now sees the new commit: it has another snapshot.
     let later = Remote::connect(dir.path()).unwrap();
     assert_eq!(later.get(Space::META, &[0, 1]).unwrap().as_deref(), Some(&b"new"[..]));
     assert!(entries(&later, &[0, 2], &[0, 3], 9).is_empty());

@@ -1,13 +1,14 @@
-//! Scores by a program of the user (`--score-with CMD`): a classifier of text quality, say.
+//! Scores by a program of the user (`--score-with CMD`), such as a classifier of text quality.
 //!
 //! The program is started once, by `sh -c`, and reads JSON Lines on stdin:
-//! `{"url":…,"title":…,"language":…,"text":…,"id":7,"more":2}`. It answers each with a line `{"id":7,"score":0.8}` on stdout, in
-//! any order; without `id`, or as a bare number, an answer is that to the oldest question. `more` says how many questions
-//! follow at once, for programs that score many pages together.
+//! `{"url":…,"title":…,"language":…,"text":…,"id":7,"more":2}`. It answers each question with a line
+//! `{"id":7,"score":0.8}` on stdout, in any order. An answer without `id`, or a bare number, answers the oldest
+//! question. `more` says how many questions follow at once, for programs that score many pages together.
 //!
-//! Nobody waits for it but the pages that it is to score: a stage of its own between page workers and engine asks
-//! ([`Program`] is its half that knows processes). A program that ends, says something else or is silent for too long is
-//! started anew, after ever longer rests; meanwhile pages go on without a score.
+//! Only the pages that are to be scored wait for the program: a stage of its own between page workers and engine asks
+//! it ([`Program`] is the part of this stage that handles the process). If the program ends, gives another kind of
+//! answer, or is silent for too long, it is started anew, after ever longer rests. In the meantime, pages go on without
+//! a score.
 
 mod program;
 mod said;
@@ -20,10 +21,11 @@ use crate::extract::head;
 pub use program::Program;
 pub use said::Said;
 
-/// Bytes of text in a question.
+/// The most bytes of text in a question.
 const MAX_TEXT: usize = 64 << 10;
 
-/// The question about the page that `reader` read last: a line of JSON without its end, to which `id` and `more` are added.
+/// The question about the page that `reader` has read last: a line of JSON without its end. `id` and `more` are added
+/// later.
 pub fn question(url: &Url, page: &Page, reader: &Reader) -> Vec<u8> {
     #[derive(Serialize)]
     struct Question<'a> {
@@ -42,7 +44,7 @@ pub fn question(url: &Url, page: &Page, reader: &Reader) -> Vec<u8> {
     line
 }
 
-/// The end of a question: its number, and how many follow at once.
+/// Adds the end of a question: its number, and how many questions follow at once.
 pub fn finish(question: &mut Vec<u8>, id: u64, more: usize) {
     question.extend(format!(",\"id\":{id},\"more\":{more}}}\n").into_bytes());
 }

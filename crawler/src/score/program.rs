@@ -1,5 +1,5 @@
-//! The process of a program that scores pages: started when there is something to ask, fed and heard by threads of its own, so
-//! that no pipe can block anybody else; ended and started anew when it fails.
+//! The process of a program that scores pages. It is started when there is something to ask. Threads of its own write
+//! its input and read its output, so no pipe can block anybody else. It is ended and started anew when it fails.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -12,18 +12,18 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::Said;
 
-/// A program, whether it runs or not.
+/// A program of the user. Its process may be running or not.
 #[derive(Debug)]
 pub struct Program {
     command: String,
-    /// How long it may be silent while it has questions to answer.
+    /// The longest time for which it may be silent while it has questions to answer.
     patience: Duration,
     running: Option<Running>,
-    /// When it is given up if it says nothing until then. `None`: it has nothing to answer.
+    /// The time at which it is given up if it says nothing until then. `None`: it has nothing to answer.
     deadline: Option<Instant>,
-    /// Failures since its last answer.
+    /// The number of failures since its last answer.
     failures: u32,
-    /// It is not started before.
+    /// The time before which it is not started.
     rests_until: Option<Instant>,
     silent: Receiver<Said>,
 }
@@ -38,22 +38,23 @@ struct Running {
 }
 
 impl Program {
-    /// Longest line of an answer, in bytes.
+    /// The longest line of an answer, in bytes.
     const MAX_LINE: u64 = 64 << 10;
-    /// Answers that may wait to be taken.
+    /// The most answers that may wait to be taken.
     const WAITING: usize = 1_024;
-    /// Longest rest between two starts.
+    /// The longest rest between two starts.
     const LONGEST_REST: Duration = Duration::from_secs(60);
-    /// How long a program may take to end once its stdin is closed.
+    /// The time that a program has to end after its stdin was closed.
     const GRACE: Duration = Duration::from_secs(2);
 
-    /// A program that is started when it is first asked.
+    /// Makes a program. It is started when it is first asked.
     pub fn new(command: &str, patience: Duration) -> Self {
         let (running, deadline, rests_until) = (None, None, None);
         Self { command: command.to_owned(), patience, running, deadline, failures: 0, rests_until, silent: never() }
     }
 
-    /// Gives it questions, whole lines; nothing it was asked before may be open. False where it rests after a failure.
+    /// Sends questions, as complete lines. No earlier question may be open. Returns false if the program rests after a
+    /// failure, or fails now.
     pub fn ask(&mut self, questions: Vec<u8>) -> bool {
         if self.rests_until.is_some_and(|until| Instant::now() < until) {
             return false;
@@ -77,31 +78,31 @@ impl Program {
                 self.fail("answers without reading");
                 false
             }
-            // Its stdin is closed: its end is heard of.
+            // Its stdin is closed. Its end will be reported.
             Some(Err(TrySendError::Disconnected(_))) | None => false,
         }
     }
 
-    /// Where its answers come.
+    /// The channel of its answers.
     pub fn said(&self) -> &Receiver<Said> {
         self.running.as_ref().map_or(&self.silent, |running| &running.said)
     }
 
-    /// When it has been silent for too long.
+    /// The time at which it has been silent for too long.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// It has answered a question, and has so many left.
+    /// Records that it has answered a question, and has `left` questions to answer.
     pub fn answered(&mut self, left: usize) {
         self.failures = 0;
         self.deadline = (left > 0).then(|| Instant::now() + self.patience);
     }
 
-    /// It is ended, and started again when it is next asked after its rest.
+    /// Ends the program. It is started again when it is next asked after its rest.
     pub fn fail(&mut self, why: &str) {
         self.failures += 1;
-        // The first failure costs no rest: a program may well end now and then.
+        // The first failure causes no rest, because a program may well end now and then.
         let rest = match self.failures {
             1 => Duration::ZERO,
             more => Duration::from_secs(1 << (more - 2).min(6)).min(Self::LONGEST_REST),
@@ -120,7 +121,7 @@ impl Program {
 impl Drop for Program {
     fn drop(&mut self) {
         let Some(Running { child, questions, said, complaint }) = self.running.take() else { return };
-        // It sees the end of its input, and may end by itself.
+        // The program sees the end of its input, and may end by itself.
         drop(questions);
         let deadline = Instant::now() + Self::GRACE;
         while let Ok(Said::Score { .. } | Said::Nonsense(_)) = said.recv_deadline(deadline) {}
@@ -129,10 +130,10 @@ impl Drop for Program {
 }
 
 impl Running {
-    /// Ends it with all that it has started; its last complaint.
+    /// Ends the program with everything that it has started. Returns its last line on stderr.
     fn end(mut self) -> String {
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
-        // Dead or not, it is waited for: else it stays in the table of processes.
+        // Even a process that has ended must be waited for. Otherwise it stays in the table of processes.
         let _ = self.child.kill();
         let _ = self.child.wait();
         self.complaint.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -145,7 +146,8 @@ fn start(command: &str) -> std::io::Result<Running> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A group of its own: Ctrl-C is for the crawler, which then lets it end; and what it started ends with it.
+        // It gets a process group of its own. So Ctrl-C reaches only the crawler, which then lets the program end, and
+        // everything that the program has started ends with it.
         .process_group(0)
         .spawn()?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -163,7 +165,7 @@ fn start(command: &str) -> std::io::Result<Running> {
     });
     std::thread::spawn(move || {
         if let Some(stdout) = stdout {
-            // Nobody listens any more once the program is given up.
+            // If the program was given up, the receiver is gone.
             each_line(stdout, |line| sender.send(Said::read(line)).is_ok());
         }
         let _ = sender.send(Said::Ended);

@@ -1,25 +1,25 @@
-//! What a program that scores pages says: one line, one score.
+//! The output of a program that scores pages. Each line is one score.
 
 use serde::Deserialize;
 
-/// One line of a program's answers.
+/// One line of a program's output, or its end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
-    /// A score in 0..1, and which question it answers: the oldest, where it does not say.
+    /// A score in 0..1, and the question that it answers.
     Score {
-        /// Number of the question.
+        /// The number of the question; `None` for the oldest question.
         id: Option<u64>,
         /// The score.
         score: f32,
     },
-    /// Something else.
+    /// A line that is no score.
     Nonsense(String),
-    /// It has closed its stdout: it has ended, or will say nothing more.
+    /// The program has closed its stdout. It has ended, or will answer no more.
     Ended,
 }
 
 impl Said {
-    /// Bytes of a line that are shown to people.
+    /// The number of bytes of such a line that are shown to users.
     const SHOWN: usize = 80;
 
     /// Reads one line.

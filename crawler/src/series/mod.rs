@@ -1,10 +1,10 @@
-//! Outputs that grow without end. A *series* is one output whose bytes lie in several files, its *parts*: `pages.jsonl` is
-//! always the newest part, to which the crawl appends; `pages-000001.jsonl`, `pages-000002.jsonl` … are the closed ones, oldest
-//! first. No record lies in two parts.
+//! Outputs that grow without end. A *series* is one output whose bytes lie in several files, its *parts*. `pages.jsonl`
+//! is always the newest part, to which the crawl appends. `pages-000001.jsonl`, `pages-000002.jsonl` … are the closed
+//! parts, the oldest first. No record lies in two parts.
 //!
-//! A place in a series is counted from the first byte of its first part. So a place never changes, whatever part it lies in,
-//! and whether or not the parts before it are still there. `parts.json` says of each series where its closed parts end. A
-//! series that was never cut is one file, and stands not in `parts.json`.
+//! A place in a series counts from the first byte of its first part. So a place never changes, whatever part it lies
+//! in, and even if earlier parts are removed. `parts.json` says for each series where its closed parts end. A series
+//! that was never cut is one file, and has no entry in `parts.json`.
 //!
 //! # Crashes
 //!
@@ -14,8 +14,8 @@
 //! 2. `parts.json` is replaced by one that knows the closed part.
 //! 3. A new `pages.jsonl` is made.
 //!
-//! After a crash between 1 and 2, the file with the next number belongs to no closed part, and `pages.jsonl` is missing:
-//! [`SeriesWriter::open`] gives it its old name. After a crash between 2 and 3, the newest part is empty.
+//! After a crash between 1 and 2, the file with the next number belongs to no closed part, and `pages.jsonl` is
+//! missing: [`SeriesWriter::open`] gives it its old name. After a crash between 2 and 3, the newest part is empty.
 
 mod follow;
 mod read;
@@ -33,24 +33,24 @@ pub use follow::Follower;
 pub use read::{Bytes, Gone, Series};
 pub use write::SeriesWriter;
 
-/// Of each series, where its closed parts end, in their order.
+/// For each series, the ends of its closed parts, in their order.
 type Ends = BTreeMap<String, Vec<u64>>;
 
-/// Name of the file with the ends of closed parts, in the crawl directory.
+/// The name of the file with the ends of closed parts, in the crawl directory.
 pub const PARTS: &str = "parts.json";
 
-/// Name of a closed part; the first has number 1.
+/// The name of a closed part. The first has number 1.
 pub fn part_name(series: &str, number: usize) -> String {
     let (stem, end) = series.rsplit_once('.').unwrap_or((series, ""));
     format!("{stem}-{number:06}.{end}")
 }
 
-/// Where the newest part begins, after closed parts with these ends.
+/// The place where the newest part begins, after closed parts with these ends.
 fn start(ends: &[u64]) -> u64 {
     ends.last().copied().unwrap_or(0)
 }
 
-/// Where the closed parts of a series end.
+/// The ends of the closed parts of a series.
 fn ends_of(dir: &Path, series: &str) -> io::Result<Vec<u64>> {
     Ok(all_ends(dir)?.remove(series).unwrap_or_default())
 }
@@ -70,7 +70,7 @@ fn damaged(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{PARTS} is damaged: it {what}"))
 }
 
-/// Replaces what `parts.json` says of a series. It is durable when this returns.
+/// Replaces the entry of a series in `parts.json`. The change is durable when this returns.
 fn put_ends(dir: &Path, series: &str, ends: &[u64]) -> io::Result<()> {
     let mut all = all_ends(dir)?;
     if ends.is_empty() {
@@ -97,7 +97,7 @@ pub fn remove(dir: &Path, series: &str) -> io::Result<()> {
         remove_file(&dir.join(part_name(series, number)))?;
     }
     remove_file(&dir.join(series))?;
-    // Without parts nothing is said of it, and nothing has to be written.
+    // Without closed parts, the series has no entry, and nothing must be written.
     if ends_of(dir, series)?.is_empty() { Ok(()) } else { put_ends(dir, series, &[]) }
 }
 

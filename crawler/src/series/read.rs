@@ -1,4 +1,4 @@
-//! Reading a series: what is asked for by its place, and everything from one place to another. The crawl may go on meanwhile.
+//! Reads a series: a record at a place, or all bytes from one place to another. The crawl may go on in the meantime.
 
 use std::fmt;
 use std::fs::File;
@@ -15,22 +15,22 @@ use super::{ends_of, part_name, start};
 pub struct Series {
     dir: PathBuf,
     name: String,
-    /// Where the closed parts end.
+    /// The ends of the closed parts.
     ends: Vec<u64>,
-    /// The newest part; `None` where nothing was written.
+    /// The newest part; `None` if nothing was written.
     newest: Option<Arc<File>>,
-    /// Where the series ended.
+    /// The end of the series when it was opened.
     end: u64,
 }
 
-/// A part that is not there any more.
+/// A closed part that is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gone {
-    /// Its name.
+    /// The name of the part.
     pub name: String,
-    /// Place of its first byte.
+    /// The place of its first byte.
     pub from: u64,
-    /// Place after its last byte.
+    /// The place after its last byte.
     pub to: u64,
 }
 
@@ -41,12 +41,12 @@ impl fmt::Display for Gone {
 }
 
 impl Series {
-    /// Opens the series `name` in `dir`. One that is not there is empty.
+    /// Opens the series `name` in `dir`. A series that does not exist is empty.
     pub fn open(dir: &Path, name: &str) -> io::Result<Self> {
         let mut ends = ends_of(dir, name)?;
         let newest = loop {
             let newest = newest(dir, name, ends.len())?;
-            // If no part was closed meanwhile, what was opened is the newest part after these.
+            // If no part was closed in the meantime, the file that was opened is the newest part after these ends.
             let after = ends_of(dir, name)?;
             if after == ends {
                 break newest;
@@ -58,12 +58,12 @@ impl Series {
         Ok(Self { dir: dir.to_owned(), name: name.to_owned(), ends, newest: newest.map(Arc::new), end })
     }
 
-    /// Where it ended when it was opened.
+    /// The end of the series when it was opened.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// The places of all parts that are there, up to `to`.
+    /// The places of all parts that exist, up to `to`.
     pub fn parts(&self, to: u64) -> io::Result<Vec<Range<u64>>> {
         let mut parts = Vec::new();
         for number in 1..=self.ends.len() {
@@ -77,7 +77,7 @@ impl Series {
         Ok(parts)
     }
 
-    /// Closed parts that are not there, of those that begin before `to`.
+    /// The closed parts that are missing and begin before `to`.
     pub fn gone(&self, to: u64) -> io::Result<Vec<Gone>> {
         let mut gone = Vec::new();
         for number in 1..=self.ends.len() {
@@ -89,7 +89,7 @@ impl Series {
         Ok(gone)
     }
 
-    /// Closed parts that are there, and not as long as they were when they were closed: name, length, length then.
+    /// The closed parts whose lengths differ from their lengths when they were closed: name, length now, length then.
     pub fn misfits(&self) -> io::Result<Vec<(String, u64, u64)>> {
         let mut misfits = Vec::new();
         for number in 1..=self.ends.len() {
@@ -104,17 +104,18 @@ impl Series {
         Ok(misfits)
     }
 
-    /// Reads some bytes at a place, all of one part; none where the series ends. What was appended since the series was opened
-    /// is read too.
+    /// Reads some bytes at a place, all from one part. Reads none at the end of the series. Bytes that were appended
+    /// since the series was opened are read, too.
     ///
     /// # Errors
     ///
-    /// `NotFound`, and the name of the part, where the part is gone.
+    /// `NotFound`, with the name of the part, if the part is missing.
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.piece_at(at)?.map_or(Ok(0), |mut piece| piece.read(buffer))
     }
 
-    /// Fills the buffer with what begins at a place. Errors as [`Series::read_at`] does, and with `UnexpectedEof`.
+    /// Fills the buffer with the bytes that begin at a place. The errors are those of [`Series::read_at`], and
+    /// `UnexpectedEof`.
     pub fn read_exact_at(&self, mut at: u64, mut buffer: &mut [u8]) -> io::Result<()> {
         while !buffer.is_empty() {
             match self.read_at(at, buffer)? {
@@ -128,7 +129,7 @@ impl Series {
         Ok(())
     }
 
-    /// The line that begins at a place, without its end. `None` where no line with an end is.
+    /// The line that begins at a place, without its line feed. `None` if no complete line begins there.
     pub fn line_at(&self, at: u64) -> io::Result<Option<Vec<u8>>> {
         const PIECE: usize = 4 << 10;
         let mut line = Vec::new();
@@ -147,12 +148,12 @@ impl Series {
         }
     }
 
-    /// All bytes between two places, but for those of parts that are gone.
+    /// All bytes between two places, except those of missing parts.
     pub fn bytes(&self, from: u64, to: u64) -> Bytes<'_> {
         Bytes { series: self, at: from, to, piece: None }
     }
 
-    /// The bytes of a part from a place on.
+    /// The bytes of a part, beginning at a place.
     fn piece_at(&self, at: u64) -> io::Result<Option<Piece>> {
         let before = self.ends.partition_point(|end| *end <= at);
         if before == self.ends.len() {
@@ -169,20 +170,20 @@ impl Series {
         }
     }
 
-    /// Where the part ends in which a place lies; `None` for the newest.
+    /// The end of the part in which a place lies; `None` for the newest part.
     pub fn end_of_part(&self, at: u64) -> Option<u64> {
         self.ends.get(self.ends.partition_point(|end| *end <= at)).copied()
     }
 
-    /// A closed part, as one that is gone is told of.
+    /// The description of a closed part. (The type is also used for missing parts.)
     fn part(&self, number: usize) -> Gone {
         let from = if number > 1 { self.ends[number - 2] } else { 0 };
         Gone { name: part_name(&self.name, number), from, to: self.ends[number - 1] }
     }
 }
 
-/// The file of the newest part after so many closed ones. Between two steps of a rotation it has a name already that no
-/// closed part has.
+/// The file of the newest part, after `closed` closed parts. Between two steps of a rotation, this file already has the
+/// name of the next closed part.
 fn newest(dir: &Path, name: &str, closed: usize) -> io::Result<Option<File>> {
     for name in [name, &part_name(name, closed + 1)] {
         match File::open(dir.join(name)) {
@@ -194,7 +195,7 @@ fn newest(dir: &Path, name: &str, closed: usize) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Bytes of one part.
+/// The bytes of one part from a place on.
 #[derive(Debug)]
 struct Piece {
     file: Arc<File>,
@@ -212,7 +213,7 @@ impl Read for Piece {
     }
 }
 
-/// Bytes of a series, without those of parts that are gone.
+/// The bytes of a series, without those of missing parts.
 #[derive(Debug)]
 pub struct Bytes<'a> {
     series: &'a Series,
@@ -241,7 +242,7 @@ impl Read for Bytes<'_> {
             if read > 0 {
                 return Ok(read);
             }
-            // The rest of this part is gone.
+            // The rest of this part is missing.
             self.piece = None;
             match end {
                 Some(end) => self.at = end,

@@ -1,4 +1,5 @@
-//! Series against the plain bytes that they stand for, through any script of writes, commits, rotations, crashes and readers.
+//! Tests that compare a series with the plain bytes that it stands for, through any script of writes, commits,
+//! rotations, crashes and readers.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -22,18 +23,18 @@ fn read_all(dir: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What a script does.
+/// One step of a script.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Write,
     Commit,
     /// A commit that closes the newest part.
     Rotate,
-    /// The same, and a crash after so many of the three steps.
+    /// A rotation with a crash after this many of its three steps.
     RotateAndCrash(u8),
-    /// A crash; what was not committed is on the disk.
+    /// A crash. The bytes that were not committed are on the disk.
     Crash,
-    /// The state is damaged: it vouches for what it vouched for so many commits ago.
+    /// Damage to the state: it vouches for the lengths of an earlier commit, this many commits ago.
     Forget(usize),
 }
 
@@ -53,7 +54,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Catches a rotation that loses or doubles bytes wherever it is interrupted, and places that move.
+    /// Catches a rotation that loses or doubles bytes when it is interrupted, and places that move.
     #[test]
     fn a_series_is_the_file_that_it_stands_for(steps in steps()) {
         let dir = tempfile::tempdir().unwrap();
@@ -116,12 +117,12 @@ proptest! {
     }
 }
 
-/// Where the newest part begins.
+/// The place where the newest part begins.
 fn writer_start(dir: &Path) -> u64 {
     ends_of(dir, NAME).unwrap().last().copied().unwrap_or(0)
 }
 
-/// Reads by the current name alone, as a program that knows of no parts.
+/// A reader that opens only the current name, as a program does that knows nothing of parts.
 struct ByName {
     path: PathBuf,
     file: Option<File>,
@@ -145,8 +146,9 @@ impl ByName {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Catches a line that a reader misses or sees twice when the newest part is closed under it: a [`Follower`] at any moment,
-    /// and a program that reads by the current name, if it looks once for each part.
+    /// Catches a line that a reader misses or sees twice when the newest part is closed while it is being read. The
+    /// readers are a [`Follower`] at any moment, and a program that reads by the current name, if it looks once for
+    /// each part.
     #[test]
     fn followers_see_each_line_once(script in prop::collection::vec((0..5u8, any::<[bool; 4]>()), 1..60)) {
         let dir = tempfile::tempdir().unwrap();
@@ -165,7 +167,7 @@ proptest! {
         };
         for (number, (lines, looks)) in script.into_iter().enumerate() {
             for line in (0..lines).map(|part| line(number * 10 + usize::from(part))) {
-                // The system may get any part of a line.
+                // The system may receive any part of a line first.
                 let (one, two) = line.split_at(line.len() / 2);
                 writer.append(&[one]).unwrap();
                 if looks[0] {
@@ -210,7 +212,7 @@ fn three_parts(dir: &Path) -> Vec<u8> {
     plain
 }
 
-/// Catches a reader that passes over a missing part in silence, or calls its bytes others.
+/// Catches a reader that passes over a missing part without a report, or returns wrong bytes for it.
 #[test]
 fn a_part_that_is_gone_is_told_and_the_rest_is_read() {
     let dir = tempfile::tempdir().unwrap();
@@ -229,9 +231,9 @@ fn a_part_that_is_gone_is_told_and_the_rest_is_read() {
     let (mut follower, mut seen) = (Follower::new(dir.path(), NAME), Vec::new());
     while follower.read(&mut |place, _| seen.push(place)).unwrap() {}
     assert_eq!(seen.first(), Some(&(part as u64)));
-    // The crawl goes on without it.
+    // The crawl goes on without the missing part.
     SeriesWriter::open(dir.path(), NAME, plain.len() as u64, None).unwrap();
-    // But what is gone cannot be cut.
+    // But a missing part cannot be cut.
     let error = SeriesWriter::open(dir.path(), NAME, 1, None).unwrap_err().to_string();
     assert!(error.contains("vouches for") && error.contains("pages-000001.jsonl is gone"), "{error}");
 }

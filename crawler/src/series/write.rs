@@ -13,19 +13,19 @@ pub struct SeriesWriter {
     name: String,
     /// The newest part.
     file: AppendFile,
-    /// Where the closed parts end.
+    /// The ends of the closed parts.
     ends: Vec<u64>,
-    /// Bytes after which a part is full.
+    /// The number of bytes after which a part is full.
     most: u64,
 }
 
 impl SeriesWriter {
-    /// Opens the series `name` in `dir`, cut back to the first `length` bytes, which the state vouches for. Parts of `most`
-    /// bytes are full (`None`: they never are). A rotation that a crash has interrupted is undone.
+    /// Opens the series `name` in `dir`, and cuts it back to the first `length` bytes, which the state vouches for. A
+    /// part is full when it has `most` bytes (`None`: never). A rotation that a crash has interrupted is undone.
     ///
     /// # Errors
     ///
-    /// `InvalidData` where the series is shorter than `length`, or a part that has to be cut is gone.
+    /// `InvalidData` if the series is shorter than `length`, or if a part that must be cut is missing.
     pub fn open(dir: &Path, name: &str, length: u64, most: Option<u64>) -> io::Result<Self> {
         let mut ends = ends_of(dir, name)?;
         if length > start(&ends) {
@@ -38,12 +38,12 @@ impl SeriesWriter {
         Ok(Self { dir: dir.to_owned(), name: name.to_owned(), file, ends, most: most.unwrap_or(u64::MAX) })
     }
 
-    /// Its name, which is that of its newest part.
+    /// The name of the series, which is also that of its newest part.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Bytes written so far, in all parts: where the next record begins.
+    /// The number of bytes written so far, in all parts. The next record begins at this place.
     pub fn length(&self) -> u64 {
         start(&self.ends) + self.file.length()
     }
@@ -53,14 +53,14 @@ impl SeriesWriter {
         self.file.append(pieces)
     }
 
-    /// Makes everything durable; returns the length.
+    /// Makes everything durable. Returns the length.
     pub fn sync(&mut self) -> io::Result<u64> {
         self.file.sync()?;
         Ok(self.length())
     }
 
-    /// The state vouches for everything that was appended. So the newest part may be closed: it is, where it is full, or where
-    /// a period has ended and something is in it.
+    /// Records that the state vouches for everything that was appended. Only now may the newest part be closed. It is
+    /// closed if it is full, or if a period has ended and the part is not empty.
     pub fn committed(&mut self, period_ended: bool) -> io::Result<()> {
         let length = self.file.length();
         if length == 0 || !(period_ended || length >= self.most) {
@@ -83,14 +83,14 @@ impl SeriesWriter {
         sync_names(&self.dir)
     }
 
-    /// Step 2.
+    /// Step 2 of closing the newest part.
     pub(super) fn note(&mut self) -> io::Result<()> {
         let mut ends = self.ends.clone();
         ends.push(self.length());
         put_ends(&self.dir, &self.name, &ends)
     }
 
-    /// Step 3.
+    /// Step 3 of closing the newest part.
     pub(super) fn begin(&mut self) -> io::Result<()> {
         let length = self.length();
         self.file = AppendFile::open(&self.dir.join(&self.name), 0)?;
@@ -99,7 +99,7 @@ impl SeriesWriter {
     }
 }
 
-/// Undoes a rotation that ended after its first step.
+/// Undoes a rotation that was interrupted after its first step.
 fn undo(dir: &Path, name: &str, closed: usize) -> io::Result<()> {
     let (newest, next) = (dir.join(name), dir.join(part_name(name, closed + 1)));
     if newest.exists() || !next.exists() {
@@ -109,8 +109,8 @@ fn undo(dir: &Path, name: &str, closed: usize) -> io::Result<()> {
     sync_names(dir)
 }
 
-/// Makes the last closed part the newest again: a damaged state may vouch for less than a state before did. The steps are those
-/// of a rotation, backwards.
+/// Makes the last closed part the newest part again. This is needed after damage to the state: it may vouch for less
+/// than it did before. The steps are those of a rotation, backwards.
 fn reopen_last(dir: &Path, name: &str, ends: &mut Vec<u64>) -> io::Result<()> {
     let last = part_name(name, ends.len());
     if !dir.join(&last).exists() {

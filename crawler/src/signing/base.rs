@@ -1,16 +1,16 @@
-//! The signature base: what exactly is signed (RFC 9421, sections 2 and 3).
+//! The signature base: the text that is signed (RFC 9421, sections 2 and 3).
 
 use sfv::{Dictionary, Parser};
 use url::{Position, Url};
 
-/// A request, as far as signatures look at it.
+/// The parts of a request that signatures look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
-    /// Its method.
+    /// The method.
     pub method: &'a str,
-    /// Its target; its fragment is not sent and not signed.
+    /// The target. Its fragment is neither sent nor signed.
     pub url: &'a Url,
-    /// Its header fields, in any case; several of one name in the order in which they are sent.
+    /// The header fields, in any case. Several fields with one name are in the order in which they are sent.
     pub fields: &'a [(&'a str, &'a str)],
 }
 
@@ -22,12 +22,12 @@ pub struct Component {
 }
 
 impl Component {
-    /// One without parameters.
+    /// A component without parameters.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_ascii_lowercase(), parameters: Vec::new() }
     }
 
-    /// The same with a parameter: `key` chooses a member of a dictionary, `name` a parameter of the query.
+    /// Adds a parameter: `key` chooses a member of a dictionary, and `name` a parameter of the query.
     pub fn with(mut self, parameter: &'static str, value: &str) -> Self {
         self.parameters.push((parameter, value.to_owned()));
         self
@@ -48,7 +48,7 @@ impl Component {
         text
     }
 
-    /// The component's value in a message (sections 2.1 and 2.2); `None` where it is not there.
+    /// The value of the component in a message (sections 2.1 and 2.2); `None` if the message does not have it.
     fn value(&self, message: &Message<'_>) -> Option<String> {
         let url = message.url;
         Some(match self.name.as_str() {
@@ -63,7 +63,7 @@ impl Component {
                 let name = self.parameter("name")?;
                 let mut values = url.query_pairs().filter(|(other, _)| encoded(other) == name);
                 let value = values.next()?.1;
-                // A parameter that stands there twice cannot be signed.
+                // A parameter that occurs twice cannot be signed.
                 values.next().is_none().then(|| encoded(&value))?
             }
             name if name.starts_with('@') => return None,
@@ -83,24 +83,24 @@ impl Component {
     }
 }
 
-/// What is said of a signature (section 2.3).
+/// The parameters of a signature (section 2.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
-    /// When it was made, in seconds since the Unix epoch.
+    /// The time at which it was made, in seconds since the Unix epoch.
     pub created: Option<u64>,
-    /// With which key.
+    /// The name of the key.
     pub key_id: Option<String>,
-    /// How.
+    /// The name of the algorithm.
     pub algorithm: Option<String>,
-    /// Until when it holds, in seconds since the Unix epoch.
+    /// The time until which it is valid, in seconds since the Unix epoch.
     pub expires: Option<u64>,
-    /// What makes it unlike every other.
+    /// A value that makes it different from every other signature.
     pub nonce: Option<String>,
-    /// What it is for.
+    /// The purpose.
     pub tag: Option<String>,
 }
 
-/// The value of `@signature-params`, which is also what `Signature-Input` says.
+/// The value of `@signature-params`, which `Signature-Input` has, too.
 pub fn input(components: &[Component], parameters: &Parameters) -> String {
     let identifiers: Vec<String> = components.iter().map(Component::identifier).collect();
     let mut text = format!("({})", identifiers.join(" "));
@@ -121,8 +121,8 @@ pub fn input(components: &[Component], parameters: &Parameters) -> String {
     text
 }
 
-/// What is signed (section 2.5), under `input` as [`input`] wrote it. `None` where a component is not in the message, or
-/// stands there twice.
+/// The text that is signed (section 2.5). `input` is the result of [`input`]. `None` if a component is not in the
+/// message, or occurs twice.
 pub fn base(message: &Message<'_>, components: &[Component], input: &str) -> Option<String> {
     let mut text = String::new();
     for (n, component) in components.iter().enumerate() {
@@ -136,17 +136,18 @@ pub fn base(message: &Message<'_>, components: &[Component], input: &str) -> Opt
     text.is_ascii().then_some(text)
 }
 
-/// A string of structured fields. What such a string cannot hold, no name, key or tag of ours has.
+/// A string of structured fields. The names, keys and tags used here contain no characters that such a string cannot
+/// contain.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A field's line without white space around it and with obsolete folding replaced by a space.
+/// The line of a field without white space around it. Obsolete folding is replaced by a space.
 fn folded(value: &str) -> String {
     value.trim().split("\r\n").map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// The member `key` of a dictionary, as structured fields write it.
+/// The member `key` of a dictionary of structured fields, serialised.
 fn member(value: &str, key: &str) -> Option<String> {
     use sfv::{FieldType, ListEntry};
     let dictionary: Dictionary = Parser::new(value).parse().ok()?;
@@ -156,7 +157,7 @@ fn member(value: &str, key: &str) -> Option<String> {
     }
 }
 
-/// A part of the query, percent-encoded as section 2.2.8 wants: what the URL standard leaves alone stays, a space is `%20`.
+/// A part of the query, percent-encoded as in section 2.2.8: as in the URL standard, but a space is `%20`.
 fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }

@@ -1,4 +1,4 @@
-//! The key that signs: read from a file, named by its thumbprint.
+//! The key that signs. It is read from a file, and named by its thumbprint.
 
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
@@ -6,21 +6,21 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// An Ed25519 key pair. It does not print itself.
+/// An Ed25519 key pair. It is never printed.
 pub struct Key {
     pair: Ed25519KeyPair,
 }
 
-/// Why a file is no key.
+/// The reasons why a file cannot be used as a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// Neither of the formats that are read.
+    /// The file has none of the formats that can be read.
     #[error("neither a JSON Web Key nor a PEM file with BEGIN PRIVATE KEY")]
     Format,
-    /// A key of another kind, or without its private part.
+    /// The key is of another kind, or lacks its private part.
     #[error("not the private part of an Ed25519 key (make one with: openssl genpkey -algorithm ed25519)")]
     NotEd25519,
-    /// Private and public part do not belong together.
+    /// The private and the public part do not belong together.
     #[error("the private part does not fit the public one")]
     Mismatch,
 }
@@ -55,7 +55,7 @@ impl Key {
         Ok(Self { pair: pair.map_err(|_| KeyError::Mismatch)? })
     }
 
-    /// Signs.
+    /// Signs bytes.
     pub fn sign(&self, bytes: &[u8]) -> Vec<u8> {
         self.pair.sign(bytes).as_ref().to_vec()
     }
@@ -65,13 +65,13 @@ impl Key {
         self.pair.public_key().as_ref()
     }
 
-    /// The public part as a JSON Web Key, its thumbprint as `kid`.
+    /// The public part as a JSON Web Key. Its `kid` is the thumbprint.
     pub fn jwk(&self) -> Value {
         let x = BASE64_URL_SAFE_NO_PAD.encode(self.public());
         serde_json::json!({"kty": "OKP", "crv": "Ed25519", "kid": self.thumbprint(), "x": x, "use": "sig"})
     }
 
-    /// The key's name: its thumbprint (RFC 7638), without padding.
+    /// The name of the key: its thumbprint (RFC 7638), without padding.
     pub fn thumbprint(&self) -> String {
         let x = BASE64_URL_SAFE_NO_PAD.encode(self.public());
         thumbprint(&serde_json::json!({"kty": "OKP", "crv": "Ed25519", "x": x})).expect("a whole key")
@@ -84,8 +84,8 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// The thumbprint of a JSON Web Key (RFC 7638; RFC 8037 for `OKP`): SHA-256 of its required members in order of their
-/// names. `None` where one is missing or the kind is not known.
+/// The thumbprint of a JSON Web Key (RFC 7638; RFC 8037 for `OKP`): the SHA-256 of its required members in the order of
+/// their names. `None` if a member is missing, or the kind is unknown.
 pub fn thumbprint(jwk: &Value) -> Option<String> {
     let members: &[&str] = match jwk.get("kty")?.as_str()? {
         "OKP" => &["crv", "kty", "x"],

@@ -1,12 +1,14 @@
-//! Signed requests: HTTP message signatures (RFC 9421) as Web Bot Auth uses them (`draft-ietf-webbotauth-httpsig-protocol`),
-//! so that a site can tell our crawler from somebody who only borrows its name.
+//! Signed requests: HTTP message signatures (RFC 9421) as Web Bot Auth uses them
+//! (`draft-ietf-webbotauth-httpsig-protocol`). With them, a site can tell this crawler from somebody who only uses its
+//! name.
 //!
-//! Every request gets three header fields: `Signature-Agent` says where the public key lies, `Signature-Input` what was
-//! signed and when, `Signature` proves it. The key is Ed25519; `ring`, which TLS has brought in already, signs.
+//! Every request gets three header fields: `Signature-Agent` says where the public key is, `Signature-Input` says what
+//! was signed and when, and `Signature` proves it. The key is Ed25519. `ring`, which TLS needs anyway, signs.
 //!
-//! `--web-bot-auth KEY` reads a key file with [`Key::read`]. [`crate::access::SiteAccess`] calls [`Signer::sign`] for each request,
-//! redirect hops and robots.txt included, with a random nonce and the wall clock's seconds. `crawler key` prints
-//! [`publish::directory`], which has to lie at the agent's [`publish::DIRECTORY`]. Signing costs no I/O and some 30 µs.
+//! `--web-bot-auth KEY` reads a key file with [`Key::read`]. [`crate::access::SiteAccess`] calls [`Signer::sign`] for
+//! each request, including redirect hops and robots.txt, with a random nonce and the seconds of the wall clock.
+//! `crawler key` prints [`publish::directory`], which must be published at the agent's [`publish::DIRECTORY`]. Signing
+//! costs no I/O, and about 30 µs.
 
 pub mod base;
 mod key;
@@ -33,27 +35,28 @@ pub struct Signer {
 /// The header fields of one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// `Signature-Agent`.
+    /// The value of `Signature-Agent`.
     pub signature_agent: String,
-    /// `Signature-Input`.
+    /// The value of `Signature-Input`.
     pub signature_input: String,
-    /// `Signature`.
+    /// The value of `Signature`.
     pub signature: String,
 }
 
 impl Signer {
-    /// Name of the signature in the header fields.
+    /// The name of the signature in the header fields.
     const LABEL: &'static str = "sig1";
-    /// What the signature is for.
+    /// The purpose of the signature.
     const TAG: &'static str = "web-bot-auth";
 
-    /// A signer whose directory is published at `agent` (an https origin), and whose signatures hold for `lifetime` seconds.
+    /// Makes a signer. Its directory is published at `agent` (an https origin), and its signatures are valid for
+    /// `lifetime` seconds.
     pub fn new(key: Key, agent: &str, lifetime: u64) -> Self {
         let agent = Agent { label: Self::LABEL.into(), uri: agent.trim_end_matches('/').into(), kind: Kind::Directory };
         Self { key, agent, lifetime }
     }
 
-    /// Signs a request for `url` at `now`, in seconds since the Unix epoch. The nonce is random, and used once.
+    /// Signs a request for `url` at `now`, in seconds since the Unix epoch. The nonce is random, and is used once.
     pub fn sign(&self, method: &str, url: &url::Url, now: u64, nonce: &[u8; 64]) -> Headers {
         let signature_agent = self.agent.to_string();
         let message = Message { method, url, fields: &[("signature-agent", &signature_agent)] };

@@ -1,4 +1,4 @@
-//! What an agent publishes about itself: the directory of its keys, and the header field that points there.
+//! The data that an agent publishes about itself: the directory of its keys, and the header field that points to it.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Key;
 
-/// What lies behind the URI of an agent.
+/// The kind of document at the URI of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An origin with a directory at [`DIRECTORY`].
@@ -17,17 +17,17 @@ pub enum Kind {
     Card,
 }
 
-/// Where the directory lies.
+/// The path of the directory.
 pub const DIRECTORY: &str = "/.well-known/http-message-signatures-directory";
 
-/// A member of `Signature-Agent`.
+/// A member of the dictionary `Signature-Agent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// Its key in the dictionary.
+    /// The key of the member in the dictionary.
     pub label: String,
-    /// Where its keys are found.
+    /// The URI at which its keys are found.
     pub uri: String,
-    /// In which form.
+    /// The kind of document there.
     pub kind: Kind,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Agent {
     }
 }
 
-/// The directory: a set of JSON Web Keys, to be served as `application/http-message-signatures-directory+json`.
+/// The directory: a set of JSON Web Keys. It must be served as `application/http-message-signatures-directory+json`.
 pub fn directory(keys: &[&Key]) -> Value {
     json!({"keys": keys.iter().map(|key| key.jwk()).collect::<Vec<_>>()})
 }

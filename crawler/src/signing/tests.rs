@@ -1,4 +1,5 @@
-//! The vectors of RFC 9421 (appendix B.2, and the examples of section 2.2) and those of the Web Bot Auth working group.
+//! Tests with the vectors of RFC 9421 (appendix B.2, and the examples of section 2.2) and those of the Web Bot Auth
+//! working group.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -9,7 +10,7 @@ use url::Url;
 use super::publish::directory;
 use super::*;
 
-/// RFC 9421, appendix B.1.4, as PKCS#8 and as a JSON Web Key.
+/// The key of RFC 9421, appendix B.1.4, as PKCS#8 and as a JSON Web Key.
 const PEM: &str = "-----BEGIN PRIVATE KEY-----\n\
     MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF\n-----END PRIVATE KEY-----\n";
 const JWK: &str = r#"{"kty":"OKP","crv":"Ed25519","kid":"test-key-ed25519",
@@ -25,7 +26,7 @@ fn components(names: &[&str]) -> Vec<Component> {
     names.iter().map(|name| Component::new(name)).collect()
 }
 
-/// The request of appendix B.2: its base for these components.
+/// The signature base of the request of appendix B.2 for these components.
 fn rfc_base(components: &[Component], key_id: &str, tag: Option<&str>) -> String {
     let url = Url::parse("https://example.com/foo?param=Value&Pet=dog").unwrap();
     let fields = [
@@ -77,7 +78,7 @@ fn rfc_9421_b_2_5_verifies_with_its_shared_secret() {
     assert!(hmac::verify(&secret, base.as_bytes(), &tag).is_ok());
 }
 
-/// RFC 9421, sections 2.1 and 2.2: the examples that concern requests.
+/// The examples of RFC 9421, sections 2.1 and 2.2, that are about requests.
 #[test]
 fn components_have_the_values_of_the_examples() {
     let example = "https://www.example.com/path?param=value";

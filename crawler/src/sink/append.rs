@@ -1,10 +1,10 @@
-//! A buffered file that only grows, whose durable length is known.
+//! A buffered file that only grows, and whose durable length is known.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Appends through a buffer; [`AppendFile::sync`] makes what was written durable.
+/// Appends to a file through a buffer. [`AppendFile::sync`] makes the bytes durable.
 #[derive(Debug)]
 pub struct AppendFile {
     file: File,
@@ -16,8 +16,8 @@ pub struct AppendFile {
 impl AppendFile {
     const BUFFER: usize = 64 << 10;
 
-    /// Opens `path` and cuts it back to `length`, which the state vouches for. Errors with `InvalidData` where the file
-    /// is shorter: then something else than a crash has happened to it.
+    /// Opens `path` and cuts it back to `length`, which the state vouches for. It is an error of kind `InvalidData` if
+    /// the file is shorter. A crash does not cause this.
     pub fn open(path: &Path, length: u64) -> io::Result<Self> {
         let new = !path.exists();
         let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
@@ -30,14 +30,14 @@ impl AppendFile {
         }
         file.set_len(length)?;
         if new && let Some(folder) = path.parent() {
-            // Else a power cut can take the name of a file whose bytes are safe.
+            // Otherwise a power cut could remove the name of a file whose bytes are durable.
             File::open(folder)?.sync_all()?;
         }
         file.seek(SeekFrom::Start(length))?;
         Ok(Self { file, buffer: Vec::with_capacity(Self::BUFFER), length, synced: length })
     }
 
-    /// Bytes written so far, buffered ones included: where the next record begins.
+    /// The number of bytes written so far, including buffered ones. The next record begins at this place.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -51,14 +51,14 @@ impl AppendFile {
         if self.buffer.len() >= Self::BUFFER { self.flush() } else { Ok(()) }
     }
 
-    /// Hands the buffer to the system.
+    /// Gives the buffer to the system.
     fn flush(&mut self) -> io::Result<()> {
         self.file.write_all(&self.buffer)?;
         self.buffer.clear();
         Ok(())
     }
 
-    /// Makes everything durable.
+    /// Makes everything durable. Returns the length.
     pub fn sync(&mut self) -> io::Result<u64> {
         self.flush()?;
         if self.synced != self.length {

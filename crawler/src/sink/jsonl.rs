@@ -8,7 +8,7 @@ use crate::series::SeriesWriter;
 use dedup_stage::corpus::CorpusMatch;
 use dedup_stage::judge::Verdict;
 
-/// One object a line for each page fetched.
+/// Writes `pages.jsonl`.
 #[derive(Debug)]
 pub struct PagesJsonl {
     file: SeriesWriter,
@@ -16,10 +16,10 @@ pub struct PagesJsonl {
 }
 
 impl PagesJsonl {
-    /// Name of the newest part in the crawl directory.
+    /// The name of the newest part in the crawl directory.
     pub const NAME: &str = "pages.jsonl";
 
-    /// Opens it, cut back to the length in `lengths`. Its parts are closed when they have `most` bytes.
+    /// Opens the series, cut back to its length in `lengths`. Its parts are closed when they have `most` bytes.
     pub fn open(dir: &Path, lengths: &Lengths, most: Option<u64>) -> io::Result<Self> {
         let length = lengths.get(Self::NAME).copied().unwrap_or(0);
         Ok(Self { file: SeriesWriter::open(dir, Self::NAME, length, most)?, tail: Vec::new() })

@@ -1,4 +1,5 @@
-//! Outputs: append-only files that the engine writes to and that are cut back, at start, to what the state vouches for.
+//! Outputs. They are append-only files to which the engine writes. At the start, they are cut back to the lengths that
+//! the state vouches for.
 
 mod append;
 mod jsonl;
@@ -24,50 +25,51 @@ pub use warc::Warc;
 use crate::archive::Exchange;
 use crate::record::PageRecord;
 
-/// Lengths of outputs, by name, relative to the crawl directory. An output in parts counts as one
+/// The lengths of outputs, by their names relative to the crawl directory. An output in parts counts as one
 /// ([`series`](crate::series)).
 pub type Lengths = BTreeMap<String, u64>;
 
-/// A fetched page on its way to the outputs. The bytes were finished by a worker; the verdict is the engine's.
+/// A fetched page on its way to the outputs. A page worker has finished the bytes, and the engine adds the verdict.
 #[derive(Clone, Debug)]
 pub struct PageOut<'a> {
-    /// `{"url":…` up to and without the fields that depend on the verdict.
+    /// The beginning of the page's line, `{"url":…`, without the fields that depend on the verdict.
     pub line: &'a [u8],
     /// The verdict.
     pub judgement: &'a Judgement,
-    /// The page of another URL that this one repeats.
+    /// The page of another URL that this page repeats.
     pub twin: Option<Twin>,
-    /// Name of the known corpus that has the page.
+    /// The name of the known corpus that has the page.
     pub known: Option<&'a str>,
-    /// The earlier page that a revisit record of the archive would refer to: that of the twin or of the same URL, at the visit whose
-    /// response the archive has.
+    /// The earlier page to which a revisit record of the archive would refer: the twin, or the same URL at the visit
+    /// whose response the archive has.
     pub earlier: Option<Twin>,
-    /// The exchange for the archive, where one is kept.
+    /// The exchange for the archive; `None` without an archive.
     pub exchange: Option<&'a Exchange>,
-    /// Its record in the link graph; empty without links.
+    /// The page's record in the link graph; empty if the page has no links.
     pub graph: &'a [u8],
-    /// Whether it is no page but what pages need to be shown: then it is for the archive alone.
+    /// Whether this is no page but a file that pages need to be shown. Such a file is only for the archive.
     pub is_requisite: bool,
-    /// Its main text, where that is written.
+    /// The main text, if it is written.
     pub texts: Option<&'a Texts>,
-    /// In a focused crawl: how much the page has to do with the topic.
+    /// In a focused crawl: the relevance of the page to the topic.
     pub relevance: Option<f32>,
-    /// `wall` or `soft-404`, if it is either.
+    /// `wall` or `soft-404`, if the page is one of them.
     pub label: Option<&'a str>,
-    /// Link counts: not seen before; queued at once; held, stopped or tried because the page is a duplicate.
+    /// The numbers of links that were not seen before; that were queued at once; and that were held, stopped or tried
+    /// because the page is a duplicate.
     pub links: [u32; 3],
-    /// What changed since the last visit to this URL; `None` at the first.
+    /// The change since the last visit to this URL; `None` at the first visit.
     pub changed: Option<Changed>,
-    /// Resemblance of the text to what this URL showed at its last visit, 0..1.
+    /// The resemblance of the text to that of this URL at its last visit, 0..1.
     pub resemblance_before: Option<f32>,
-    /// Links not met before, at a later visit to this URL.
+    /// At a later visit to this URL: the links that were not met before.
     pub new_links: Option<&'a [Url]>,
-    /// Links that the last visit to this URL showed, and this one does not: how many, and the URLs of some.
+    /// The links that the last visit to this URL showed, and this one does not: their number, and the URLs of some.
     pub vanished: Option<(u32, &'a [String])>,
 }
 
 impl<'a> PageOut<'a> {
-    /// A URL that was given up without an answer.
+    /// The entry of a URL that was given up without an answer.
     pub fn failed(line: &'a [u8]) -> Self {
         const NOT_JUDGED: &Judgement = &Judgement::UNJUDGED;
         let (twin, known, earlier, exchange, texts, relevance, changed) = (None, None, None, None, None, None, None);
@@ -95,8 +97,8 @@ impl<'a> PageOut<'a> {
 }
 
 impl PageOut<'_> {
-    /// The page that the record in the archive refers to, if that is a revisit record: the server says that nothing has changed, or
-    /// the payload is the same.
+    /// The page to which the record in the archive refers, if that is a revisit record. It is one if the server says
+    /// that nothing has changed, or if the payload is the same.
     pub fn revisits(&self) -> Option<&Twin> {
         let (exchange, earlier) = (self.exchange?, self.earlier.as_ref()?);
         let is_copy = matches!(self.judgement.verdict, Verdict::Exact { .. } | Verdict::Unchanged { bytes: false, .. });
@@ -108,16 +110,16 @@ impl PageOut<'_> {
 /// An earlier page that a page repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Twin {
-    /// Its URL.
+    /// The URL of the page.
     pub url: String,
-    /// When it was fetched.
+    /// The time at which it was fetched.
     pub fetched_at: Millis,
-    /// SHA-256 of its payload as received, where an archive is kept.
+    /// The SHA-256 of its payload as received, if there is an archive.
     pub payload: Option<[u8; 32]>,
 }
 
 impl Twin {
-    /// From its record.
+    /// Makes a twin from the record of its page.
     pub fn of(record: &PageRecord) -> Self {
         Self { url: record.url.clone(), fetched_at: record.fetched_at, payload: record.payload }
     }
@@ -125,19 +127,19 @@ impl Twin {
 
 /// An output of the crawl.
 pub trait Sink {
-    /// Takes a page; returns where its record begins in the sink's file.
+    /// Takes a page. Returns the place where its record begins in the sink's file.
     fn page(&mut self, page: &PageOut<'_>) -> io::Result<u64>;
 
-    /// Brings everything taken so far to the disk, and adds the lengths of its files.
+    /// Makes everything taken so far durable, and adds the lengths of the files to `lengths`.
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()>;
 
-    /// Everything taken so far is committed: the file that is open may be closed, and another begun. Where `period_ended`, it is
-    /// closed, if anything is in it.
+    /// Records that everything taken so far is committed. The open file may now be closed, and another begun. If
+    /// `period_ended`, it is closed unless it is empty.
     fn committed(&mut self, _period_ended: bool) -> io::Result<()> {
         Ok(())
     }
 
-    /// The run has ended, and everything is committed: nothing more is taken.
+    /// Records that the run has ended, and that everything is committed. Nothing more is taken.
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! `skipped.jsonl`: each URL that was met and not fetched, and why. It is a view of the state: written anew at the end of a
-//! run and on export, at once, so that no reader sees half of it.
+//! `skipped.jsonl`: each URL that was met and not fetched, with the reason. The file is computed from the state: it is
+//! written anew at the end of a run and on export. It is replaced as a whole, so no reader sees half of it.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -13,20 +13,20 @@ use serde_json::json;
 
 use crate::record::PageRecord;
 
-/// Names of the file and of what its lines are made of.
+/// The name of the file, and how its lines are made.
 #[derive(Debug)]
 pub struct SkippedJsonl;
 
 impl SkippedJsonl {
-    /// Name of the file in the crawl directory.
+    /// The name of the file in the crawl directory.
     pub const NAME: &str = "skipped.jsonl";
-    /// Between the names of rules that stopped a URL together, in the order in which they were applied.
+    /// The text between the names of rules that stopped a URL together, in the order in which they were applied.
     pub const THEN: &str = ", then ";
-    /// URLs read from the state at once.
+    /// The number of URLs that are read from the state at once.
     const PART: usize = 1_024;
 }
 
-/// Writes the file in `dir` anew, and shows `each` what its lines are made of.
+/// Writes the file in `dir` anew. `each` gets the data of every line.
 pub fn write_skipped<'r>(
     dir: &Path,
     frontier: &Frontier,
@@ -52,7 +52,7 @@ pub fn write_lines<'r>(
     each: &mut dyn FnMut(&Skipped),
 ) -> io::Result<()> {
     let failed = |error: Error| io::Error::other(error.to_string());
-    // Links of one page mostly stand side by side.
+    // Links of one page mostly follow each other.
     let mut last: Option<(PageId, Option<String>)> = None;
     loop {
         let part = frontier.skipped(&mut walk, SkippedJsonl::PART, session).map_err(failed)?;

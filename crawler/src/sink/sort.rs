@@ -1,4 +1,4 @@
-//! Sorting a file of lines bytewise, in place, in bounded memory: runs of sorted lines, merged.
+//! Sorts a file of lines bytewise, in place, in bounded memory. It sorts runs of lines, and merges them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,11 +6,11 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::Path;
 
-/// Bytes of lines in memory.
+/// The number of bytes of lines in memory.
 const RUN: usize = 32 << 20;
 
-/// Sorts the lines of `path` as `LC_ALL=C sort` does. The file is replaced as a whole, once the sorted one is durable; what is
-/// sorted already is left alone.
+/// Sorts the lines of `path` as `LC_ALL=C sort` does. The file is replaced as a whole when the sorted file is durable.
+/// A file that is already sorted is not changed.
 pub fn sort_lines(path: &Path) -> io::Result<()> {
     sort_in_runs(path, RUN)
 }
@@ -69,13 +69,13 @@ fn is_sorted(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The next line, with its end.
+/// The next line, with its line feed.
 fn next(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     Ok((input.read_until(b'\n', &mut line)? > 0).then_some(line))
 }
 
-/// A file without a name, so that nothing is left of it whatever happens.
+/// A file without a name. So it never remains on the disk.
 fn tempfile(folder: &Path) -> io::Result<File> {
     let path = folder.join("index.run");
     let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;

@@ -8,16 +8,16 @@ use dedup_stage::judge::Verdict;
 use super::{Lengths, PageOut, Sink};
 use crate::series::SeriesWriter;
 
-/// The main text of one page: the beginning of its line in each file; empty where the form is not written.
+/// The main text of one page: the beginning of its line in each file. A form that is not written is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
-    /// As plain text.
+    /// The beginning of the line in `text.jsonl`.
     pub text: Vec<u8>,
-    /// As Markdown.
+    /// The beginning of the line in `markdown.jsonl`.
     pub markdown: Vec<u8>,
 }
 
-/// One of the files.
+/// Writes one of the two files.
 #[derive(Debug)]
 pub struct TextJsonl {
     file: SeriesWriter,
@@ -25,12 +25,13 @@ pub struct TextJsonl {
 }
 
 impl TextJsonl {
-    /// Name of the file of plain text in the crawl directory.
+    /// The name of the file of plain text in the crawl directory.
     pub const TEXT: &str = "text.jsonl";
-    /// Name of the file of Markdown in the crawl directory.
+    /// The name of the file of Markdown in the crawl directory.
     pub const MARKDOWN: &str = "markdown.jsonl";
 
-    /// Opens the file of plain text, cut back to the length in `lengths`. Its parts are closed when they have `most` bytes.
+    /// Opens the file of plain text, cut back to the length in `lengths`. Its parts are closed when they have `most`
+    /// bytes.
     pub fn text(dir: &Path, lengths: &Lengths, most: Option<u64>) -> io::Result<Self> {
         Self::open(dir, lengths, most, Self::TEXT, |texts| &texts.text)
     }

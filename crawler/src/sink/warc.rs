@@ -1,6 +1,7 @@
-//! `warc/`: what was fetched, as WARC 1.1 (one gzip member a record, files cut at 1 GiB unless told otherwise) and a CDXJ index.
+//! `warc/`: the exchanges of the crawl, as WARC 1.1 (one gzip member for each record; files are cut at 1 GiB by
+//! default), and a CDXJ index.
 //!
-//! An exact duplicate whose payload is byte for byte that of its twin becomes a revisit record, and so does a 304; a
+//! An exact duplicate whose payload is byte for byte that of its twin becomes a revisit record, and so does a 304. A
 //! near-duplicate is stored whole, with a metadata record that names its twin.
 
 use std::io;
@@ -23,23 +24,23 @@ pub struct Warc {
     dir: PathBuf,
     rotation: Rotation,
     file: AppendFile,
-    /// Lengths of the files before it.
+    /// The lengths of the earlier files.
     closed: Lengths,
-    /// Whether the next record begins a file, whatever the size of the one that is open.
+    /// Whether the next record begins a new file, whatever the size of the open one.
     is_due: bool,
     index: AppendFile,
     user_agent: String,
 }
 
-/// Folder of the archive in the crawl directory.
+/// The folder of the archive in the crawl directory.
 const FOLDER: &str = "warc";
-/// Index: in the order of fetching while a run lasts (and after a crash), sorted at its end. Sorting keeps its length, so
-/// that a later run can be cut back to it.
+/// The index. It is in the order of fetching while a run lasts (and after a crash), and is sorted at the end of the
+/// run. Sorting keeps its length, so a later run can be cut back to that length.
 const INDEX: &str = "warc/index.cdxj";
 
 impl Warc {
-    /// Opens the archive, its files cut back to their lengths in `lengths`. Files are cut at `most` bytes; at
-    /// [`Rotation::LIMIT`] where it is `None`.
+    /// Opens the archive, with its files cut back to their lengths in `lengths`. Files are cut at `most` bytes; `None`:
+    /// at [`Rotation::LIMIT`].
     pub fn open(dir: &Path, lengths: &Lengths, most: Option<u64>, user_agent: &str) -> io::Result<Self> {
         std::fs::create_dir_all(dir.join(FOLDER))?;
         let last = lengths.keys().filter_map(|name| number(name)).max().unwrap_or(0);
@@ -65,7 +66,7 @@ impl Warc {
         })
     }
 
-    /// Appends members that belong together, and indexes the first. `mime` and `payload` are those of the index.
+    /// Appends members that belong together, and adds the first to the index with `mime` and `payload`.
     fn append(&mut self, exchange: &Exchange, mime: &str, payload: Digest, members: &[&[u8]]) -> io::Result<()> {
         let bytes = members.iter().map(|member| member.len() as u64).sum();
         if std::mem::take(&mut self.is_due) || self.rotation.is_due(bytes) {
@@ -90,7 +91,7 @@ impl Warc {
         self.index.append(&[line.as_bytes()])
     }
 
-    /// Ends the open file, if anything is in it, and begins the next with its warcinfo record.
+    /// Closes the open file, unless it is empty, and begins the next file with its warcinfo record.
     fn cut(&mut self, date: u64) -> io::Result<()> {
         if self.rotation.position().1 > 0 {
             self.closed.insert(name(self.rotation.position().0), self.file.sync()?);
@@ -114,7 +115,7 @@ impl Warc {
     }
 }
 
-/// What is known of a page beside what was exchanged, as a record of its own.
+/// A metadata record: facts about a page that are not part of the exchange.
 fn metadata(exchange: &Exchange, facts: &[(&str, String)]) -> io::Result<Vec<u8>> {
     let facts: Vec<(&str, &str)> = facts.iter().map(|(name, value)| (*name, value.as_str())).collect();
     Ok(metadata_member(&MetadataRecord {
@@ -126,12 +127,12 @@ fn metadata(exchange: &Exchange, facts: &[(&str, String)]) -> io::Result<Vec<u8>
     }))
 }
 
-/// Name of a file, by number, relative to the crawl directory.
+/// The name of the file with a number, relative to the crawl directory.
 fn name(number: u32) -> String {
     format!("{FOLDER}/crawl-{number:05}.warc.gz")
 }
 
-/// The number in such a name.
+/// The number of the file with a name.
 fn number(name: &str) -> Option<u32> {
     name.strip_prefix("warc/crawl-")?.strip_suffix(".warc.gz")?.parse().ok()
 }
@@ -146,7 +147,7 @@ impl Sink for Warc {
                 304 => Revisited::NotModified { etag, last_modified },
                 _ => Revisited::IdenticalPayload(exchange.payload),
             };
-            // The index names the payload that is to be replayed. A 304 has none of its own.
+            // The index names the payload that replay should show. A 304 has no payload of its own.
             let payload = earlier.payload.map_or(exchange.payload, Digest);
             let revisit = revisit_member(&RevisitRecord {
                 id: exchange.id,
@@ -177,7 +178,7 @@ impl Sink for Warc {
     }
 
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {
-        // Whoever copies outputs needs the end of a file that was closed since the last commit, too.
+        // Code that copies outputs also needs the end of a file that was closed since the last commit.
         lengths.extend(self.closed.iter().map(|(name, length)| (name.clone(), *length)));
         lengths.insert(name(self.rotation.position().0), self.file.sync()?);
         lengths.insert(INDEX.into(), self.index.sync()?);

@@ -1,5 +1,5 @@
-//! The index in two levels, as ZipNum has it: blocks of CDXJ lines, one gzip member each, and a list of where each block
-//! begins, so that a reader finds a URL with two small reads.
+//! The index in two levels, as in ZipNum: blocks of CDXJ lines, each of them one gzip member, and a list of the places
+//! where the blocks begin. So a reader finds a URL with two small reads.
 
 use std::io::{self, BufRead, Write};
 
@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 
 use super::parts::digest;
 
-/// Lines of a block, as other writers of WACZ have it.
+/// The number of lines in a block. Other programs that write WACZ have the same number.
 const LINES: usize = 1024;
 
-/// Writes the blocks of `lines` to `out` and their list to `list`; returns the number of lines. Errors with `InvalidData`
-/// where a line is smaller than the one before it.
+/// Writes the blocks of `lines` to `out`, and the list of blocks to `list`. Returns the number of lines. It is an error
+/// of kind `InvalidData` if a line is smaller than the one before it.
 pub fn compress(mut lines: impl BufRead, out: &mut dyn Write, list: &mut Vec<u8>) -> io::Result<u64> {
     writeln!(list, "!meta 0 {}", json!({"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}))?;
     let (mut offset, mut total) = (0, 0);

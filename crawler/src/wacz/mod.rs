@@ -1,12 +1,12 @@
-//! WACZ 1.1.1: an archive as one file, which replay tools open as it is. A ZIP with the WARC files, their index, a list of
-//! pages and, in `datapackage.json`, the digest of each of these.
+//! WACZ 1.1.1: an archive as one file, which replay tools can open directly. It is a ZIP with the WARC files, their
+//! index, a list of pages and, in `datapackage.json`, the digest of each of these.
 //!
-//! `crawler export --what wacz` calls [`write()`] with the WARC files of a crawl directory, its *sorted* CDXJ index and the
-//! pages of `pages.jsonl` that have a capture. Nothing else of the crawl is needed, and nothing of it is held in memory but
-//! one block of the index and one page.
+//! `crawler export --what wacz` calls [`write()`] with the WARC files of a crawl directory, its *sorted* CDXJ index,
+//! and the pages of `pages.jsonl` that have a capture. Nothing else of the crawl is needed. Only one block of the index
+//! and one page are in memory at a time.
 //!
-//! Members are stored, not compressed again: WARC files and the index are gzip already, and readers fetch single records by
-//! their offset in the ZIP.
+//! The members are stored, and not compressed again: WARC files and the index are gzip already, and readers fetch
+//! single records by their offset in the ZIP.
 
 mod index;
 mod pages;
@@ -22,34 +22,34 @@ use std::path::PathBuf;
 pub use pages::Page;
 use parts::Parts;
 
-/// What goes into the file.
+/// The content for the file.
 #[derive(Debug)]
 pub struct Input<L, P> {
-    /// The WARC files, one gzip member a record; the index knows them by their file names.
+    /// The WARC files, with one gzip member for each record. The index names them by their file names.
     pub warcs: Vec<PathBuf>,
-    /// Lines of the CDXJ index, sorted bytewise.
+    /// The lines of the CDXJ index, sorted bytewise.
     pub index: L,
     /// The pages that readers list, in any order. Those without a capture in the index would not open.
     pub pages: P,
-    /// Title of the whole, for people.
+    /// The title of the archive, for people.
     pub title: String,
-    /// When this is written, in milliseconds since the Unix epoch.
+    /// The time of writing, in milliseconds since the Unix epoch.
     pub created: u64,
 }
 
-/// What went into the file.
+/// The numbers of files, captures and pages in a WACZ that was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// WARC files.
+    /// The number of WARC files.
     pub warcs: usize,
-    /// Lines of the index.
+    /// The number of lines of the index.
     pub captures: u64,
-    /// Pages listed.
+    /// The number of pages listed.
     pub pages: u64,
 }
 
-/// Writes a WACZ. Errors with `InvalidData` where the index is not sorted, else where reading or writing fails; what was
-/// written until then is no WACZ.
+/// Writes a WACZ. It is an error of kind `InvalidData` if the index is not sorted. Reading and writing may also fail.
+/// After an error, the bytes written so far are no WACZ.
 pub fn write<L, P>(out: impl Write + Seek, input: Input<L, P>) -> io::Result<Written>
 where
     L: BufRead,

@@ -1,4 +1,4 @@
-//! `pages/pages.jsonl`: the pages that a reader lists, one JSON object a line.
+//! `pages/pages.jsonl`: the pages that a reader lists, as one JSON object in each line.
 
 use std::io::{self, Write};
 
@@ -9,17 +9,17 @@ use serde_json::json;
 /// A page with a capture in the archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Its URL, as in the index.
+    /// The URL, as in the index.
     pub url: String,
-    /// Date of its capture, in milliseconds since the Unix epoch.
+    /// The date of its capture, in milliseconds since the Unix epoch.
     pub date: u64,
-    /// Its title; the URL stands in for an empty one.
+    /// The title. If it is empty, the URL is written instead.
     pub title: String,
-    /// Its text, for readers that search; `None` leaves the page out of the search.
+    /// The text, for readers with a search. With `None`, the search does not find the page.
     pub text: Option<String>,
 }
 
-/// Writes the list; returns the number of pages.
+/// Writes the list. Returns the number of pages.
 pub fn list(pages: impl IntoIterator<Item = io::Result<Page>>, out: &mut dyn Write) -> io::Result<u64> {
     #[derive(Serialize)]
     struct Line<'a> {

@@ -11,14 +11,14 @@ use zip::{CompressionMethod, ZipWriter};
 /// The version of the format that is written.
 const VERSION: &str = "1.1.1";
 
-/// A ZIP that grows, and what its description will say.
+/// A ZIP that is being written, and the content of its description.
 pub struct Parts<W: Write + Seek> {
     zip: ZipWriter<UntilError<W>>,
     resources: Vec<Value>,
 }
 
 impl<W: Write + Seek> Parts<W> {
-    /// An empty one.
+    /// Makes an empty ZIP.
     pub fn new(out: W) -> Self {
         Self { zip: ZipWriter::new(UntilError { out, has_failed: false }), resources: Vec::new() }
     }
@@ -48,7 +48,7 @@ impl<W: Write + Seek> Parts<W> {
         self.zip.finish()?.flush()
     }
 
-    /// Writes a member; its digest and size.
+    /// Writes a member. Returns its digest and its size.
     fn member(&mut self, path: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<(String, u64)> {
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
         self.zip.start_file(path, options)?;
@@ -58,13 +58,13 @@ impl<W: Write + Seek> Parts<W> {
     }
 }
 
-/// `sha256:` and lower-case hex digits.
+/// A digest as text: `sha256:` and lower-case hex digits.
 pub fn digest(hash: &[u8]) -> String {
     hash.iter().fold(String::from("sha256:"), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// Writes until an error, and then takes everything without writing it. The error is told once; a [`ZipWriter`] that is
-/// dropped after it would try to end the ZIP, fail again, and say so on stderr.
+/// Writes until an error, and then discards everything. So the error is reported once. Otherwise a [`ZipWriter`] that
+/// is dropped after an error would try to end the ZIP, fail again, and report that on stderr.
 #[derive(Debug)]
 struct UntilError<W> {
     out: W,
@@ -96,7 +96,7 @@ impl<W: Seek> Seek for UntilError<W> {
     }
 }
 
-/// Hashes what it passes on.
+/// Hashes the bytes that it passes on.
 struct Tee<W> {
     out: W,
     hasher: Sha256,

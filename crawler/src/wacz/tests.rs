@@ -1,4 +1,4 @@
-//! A WACZ written and read back. (py-wacz judges one in `tests/peers/archives`.)
+//! Tests that write a WACZ and read it. (py-wacz checks one in `tests/peers/archives`.)
 
 use std::io::{Cursor, Read};
 

@@ -1,4 +1,4 @@
-//! The `dedup-stage` program as a binary of this package, so that its integration tests find it built.
+//! The `dedup-stage` program as a program of this package, so that cargo builds it before the integration tests.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! What fetching alone costs: CPU time per page of the fetcher's thread, for bare reqwest and for `HttpFetch`, on pages
-//! of 14 KB from a server on other threads of this process (counted apart by the scheduler).
+//! Measures the cost of fetching alone: the CPU time per page of the thread that fetches, for bare reqwest and for
+//! `HttpFetch`, with pages of 14 KB. The server runs on other threads of this process, whose time is not counted.
 //!
 //! `cargo run --release -p tests --bin fetch-floor -- [PAGES] [HOSTS]`
 
@@ -26,7 +26,7 @@ fn main() -> anyhow::Result<()> {
     let mut numbers = std::env::args().skip(1).map(|number| number.parse::<u32>());
     let pages = numbers.next().transpose()?.unwrap_or(20_000);
     let hosts = numbers.next().transpose()?.unwrap_or(20);
-    // Held for its threads.
+    // The server lives as long as its runtime is held.
     let (_server, port) = server(hosts)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut settings = Settings::default();
@@ -59,7 +59,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fetches `pages` pages, one at a time from each host, and says what it took.
+/// Fetches `pages` pages, one at a time from each host. Returns the CPU time and the speed as text.
 fn measure<F: Future<Output = anyhow::Result<usize>>>(
     runtime: &Runtime,
     pages: u32,
@@ -113,7 +113,7 @@ fn reqwest_like_the_others() -> anyhow::Result<reqwest::Client> {
     Ok(reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build()?)
 }
 
-/// CPU time of this thread, from the scheduler.
+/// The CPU time of this thread, according to the scheduler.
 fn thread_cpu_nanos() -> anyhow::Result<u64> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(stat.split_whitespace().next().unwrap_or_default().parse()?)

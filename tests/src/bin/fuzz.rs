@@ -1,4 +1,4 @@
-//! `fuzz`: inputs without end for everything that reads bytes from strangers.
+//! `fuzz`: runs an endless number of inputs on everything that reads bytes from strangers.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -7,25 +7,25 @@ use clap::Parser;
 use tests::fuzz::{Bounds, TARGETS, corpus, run};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Run the seeded fuzzer, and say how many inputs were read.
+/// Run the seeded fuzzer, and print the number of inputs that were run.
 ///
-/// An input that makes a target panic is written to DIR; put it into tests/fuzz-seeds/TARGET with the repair, and every
-/// later run and `cargo test` begins with it.
+/// An input that makes a target panic is written to DIR. Put it into tests/fuzz-seeds/TARGET with the repair; every
+/// later run and `cargo test` begin with it.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
-    /// What to run: robots, url, sitemap, html, charset, warc, protocol; all of them, where none is named.
+    /// The targets to run: robots, url, sitemap, html, charset, warc, protocol, tokens. By default, all of them.
     targets: Vec<String>,
-    /// Time for each target.
+    /// The time for each target.
     #[arg(long, default_value = "10m")]
     time: config::Duration,
-    /// Most executions of each target.
+    /// The largest number of executions of each target.
     #[arg(long, default_value_t = u64::MAX)]
     executions: u64,
-    /// Where the random numbers begin.
+    /// The seed of the random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Where findings go.
+    /// The folder for findings.
     #[arg(long, value_name = "DIR", default_value = "target/fuzz-findings")]
     findings: PathBuf,
 }

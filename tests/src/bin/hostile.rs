@@ -1,4 +1,4 @@
-//! Serves the hostile cases on loopback, for crawlers by hand, and prints how to reach them.
+//! Serves the hostile cases on loopback, so that crawlers can be tried by hand, and prints how to reach them.
 //!
 //! `cargo run -p tests --bin hostile` prints a command; `SSL_CERT_FILE` in it makes the server's authority trusted.
 
@@ -24,7 +24,7 @@ fn main() -> anyhow::Result<()> {
         seeds.join(" ")
     )?;
     out.flush()?;
-    // Until killed.
+    // The server runs until it is killed.
     loop {
         std::thread::park();
     }

@@ -1,6 +1,7 @@
-//! `kill-test`: crawls of the PostgreSQL 15 documentation, in each mode in turn, killed again and again. Their files are damaged
-//! in between as a crash or a power cut may leave them, or worse, and each is resumed. Programs that read the crawl are killed
-//! too. It prints where each kill fell and what came of it, and fails if the pages are not those of a crawl that nobody killed.
+//! `kill-test`: kills crawls of the PostgreSQL 15 documentation again and again, in each mode in turn. Between the
+//! kills, it damages their files as a crash or a power cut may, or worse, and resumes each crawl. It also kills
+//! programs that read the crawl. It prints the stage of each kill and its result, and fails if the pages are not those
+//! of an undisturbed crawl.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,19 +18,19 @@ use tests::site::{Noise, Sites};
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
-    /// How often.
+    /// The number of kills.
     #[arg(long, default_value_t = 100)]
     kills: u32,
-    /// Longest life between two kills.
+    /// The longest time between two kills.
     #[arg(long, default_value = "3s")]
     longest: config::Duration,
-    /// Delay between two requests, so that the crawl lasts.
+    /// The delay between two requests, which makes the crawl last.
     #[arg(long, default_value = "5ms")]
     delay: config::Duration,
-    /// Decides the moments, and the damage.
+    /// The seed for the moments and the damage.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Documentation site.
+    /// The documentation site.
     #[arg(long, default_value = "postgresql-15")]
     site: String,
     /// The crawler [default: `crawl` of this package, built like this program]

@@ -1,10 +1,11 @@
-//! `lost`: whether the estimate of what `drop` lost is right, on a web of real pages in memory.
+//! `lost`: checks whether the estimate of the contents that `drop` lost is right, on a web of real pages in memory.
 //!
 //! `cargo run --release -p tests --bin lost -- [WEB] --runs 100 [--pages N] [--rescue 0%]`
 //!
-//! For each run: pages fetched, contents found, URLs held back and contents truly lost among them, the estimate with its
-//! interval, and whether it covers the truth. At the end: how many runs it covers, how many had an estimate, the median
-//! of the URLs held back, and the median width in percent of the pages fetched.
+//! For each run, it prints the pages fetched, the contents found, the URLs held back, the contents lost among these,
+//! the estimate with its interval, and whether the interval covers the truth. At the end, it prints the number of runs
+//! whose interval covers the truth, the number of runs with an estimate, the median of the URLs held back, and the
+//! median width of the interval in percent of the pages fetched.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,22 +24,23 @@ use tests::crawl::{lines, settings, text};
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
-    /// Which web.
+    /// The web to crawl.
     #[arg(value_enum, default_value_t = WebKind::Real)]
     web: WebKind,
-    /// Runs, each with a seed of its own.
+    /// The number of runs, each with a seed of its own.
     #[arg(long, default_value_t = 100)]
     runs: u64,
     /// The first seed.
     #[arg(long, default_value_t = 1)]
     first: u64,
-    /// `drop`, or another mode (then only the rules are of interest).
+    /// The mode: `drop`, or another one if only the rules are of interest.
     #[arg(long, default_value = "drop")]
     mode: String,
-    /// Pages of a synthetic web; 0: as many as its bar says. Of `copies`, 500 pages leave some 20 URLs held.
+    /// The number of pages of a synthetic web; 0 for the number at which its bar applies. With 500 pages of `copies`,
+    /// some 20 URLs are held back.
     #[arg(long, default_value_t = 0)]
     pages: usize,
-    /// What rescue may cost, as a share of the pages fetched; "0%" releases nothing.
+    /// The share of the fetched pages that rescue may cost; "0%" releases nothing.
     #[arg(long, default_value = "5%")]
     rescue: String,
     /// Print the rules of each run.

@@ -1,5 +1,6 @@
-//! `noticing`: whether visits are told right. Prints what is called `changed: content` where nothing of the page changed, and
-//! where a paragraph of 30 words did; then the same for documentation and its next version.
+//! `noticing`: checks whether visits are judged correctly. It prints the share of visits with `changed: content`, both
+//! of those where the content of the page was the same and of those where a paragraph of 30 words changed; then the
+//! same for documentation and its next version.
 //!
 //! `cargo run --release -p tests --bin noticing`
 
@@ -8,15 +9,15 @@ use tests::data;
 use tests::noticing::noise::{self, Noise};
 use tests::noticing::{Called, docs};
 
-/// What the judge says of visits to pages that change, and to pages around which something changes.
+/// Judge visits to pages that change, and to pages on which only parts change that are not their content.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Pages of each site
+    /// The number of pages of each site
     #[arg(long, default_value_t = 60)]
     pages: usize,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Also name the pages of the documentation that are told wrong
+    /// Also print the paths of documentation pages for which the judge is wrong
     #[arg(long)]
     wrong: bool,
 }

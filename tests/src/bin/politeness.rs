@@ -1,7 +1,8 @@
-//! `politeness`: the servers' log as the judge of politeness.
+//! `politeness`: checks the politeness of crawls with the log of the servers.
 //!
-//! Two crawls of 200 hosts on three addresses, with Crawl-delays from 50 ms to 2 s, each killed and taken up again several
-//! times: one whose rate the delays of the hosts decide, and one whose rate the floor of the addresses decides.
+//! There are two crawls of 200 hosts on three addresses, with Crawl-delays from 50 ms to 2 s. Each is killed and
+//! resumed several times. The rate of the first crawl is limited by the delays of the hosts, and that of the second by
+//! the delay (`floor`) of the addresses.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,14 +12,14 @@ use clap::Parser;
 use tests::polite::{Course, Judgement, Town, follow};
 use tests::programs::beside;
 
-/// Crawl hosts that write down what they see, and say what they saw.
+/// Crawl hosts that record all requests, and print what they recorded.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
-    /// Requests of the first crawl; the second makes a fifth of them.
+    /// The number of requests of the first crawl; the second makes a fifth of them.
     #[arg(long, default_value_t = 10_000)]
     requests: usize,
-    /// How often each crawl is killed.
+    /// The number of times that each crawl is killed.
     #[arg(long, default_value_t = 3)]
     restarts: usize,
     /// The crawler [default: `crawl` of this package, built like this program]
@@ -58,7 +59,8 @@ fn main() -> anyhow::Result<ExitCode> {
     let most = (1.0 / course.floor.as_secs_f64()).ceil() as usize + 1;
     println!("{} requests to one address within a second, at most; the floor allows {most}", shared.busiest_second);
 
-    // Where the addresses decide, a host waits for its turn as well.
+    // If the addresses limit the rate, a host also has to wait for its turn. So only the first crawl can be checked for
+    // late retries.
     let punctual = own.latest_retry < Duration::from_secs(1);
     let polite = is_polite(&own) && is_polite(&shared) && punctual && shared.busiest_second <= most;
     let fast = own_share >= 0.95 && shared_share >= 0.95;

@@ -1,4 +1,4 @@
-//! `score-words`: a program for `--score-with`, and the ways in which such a program fails.
+//! `score-words`: a program for `--score-with` that can also fail in the ways in which such programs fail.
 //!
 //! The score of a page is the share of its words that begin with `fine`. Each question is answered at once.
 
@@ -11,22 +11,22 @@ use serde_json::{Value, json};
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
-    /// End after so many answers.
+    /// End after this many answers.
     #[arg(long)]
     dies_after: Option<u64>,
-    /// Say nothing more after so many answers, and do not end.
+    /// After this many answers, send no more and do not end.
     #[arg(long)]
     hangs_after: Option<u64>,
     /// Answer with this line instead.
     #[arg(long)]
     says: Option<String>,
-    /// End when a question has this text.
+    /// End when a question contains this text.
     #[arg(long)]
     dies_of: Option<String>,
-    /// Answer without saying which question.
+    /// Send bare scores, without the ids of the questions.
     #[arg(long)]
     bare: bool,
-    /// Read everything at hand, then answer it the other way round.
+    /// Read all waiting questions, then answer them in reverse order.
     #[arg(long)]
     backwards: bool,
     /// Append each question to this file.
@@ -62,7 +62,7 @@ fn main() -> anyhow::Result<()> {
                 std::process::exit(7);
             }
             if arguments.hangs_after == Some(answered) {
-                // It holds its pipes open, as a program does that is stuck.
+                // It keeps its pipes open, as a program that is stuck does.
                 loop {
                     std::thread::park();
                 }

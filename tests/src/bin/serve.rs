@@ -1,4 +1,4 @@
-//! `serve`: folders as web sites on one loopback port, told apart by the Host header.
+//! `serve`: shows folders as web sites on one loopback port. The Host header decides which site answers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ struct Arguments {
     /// A host and the folder that it shows; repeatable.
     #[arg(long = "site", value_name = "HOST=DIR", required = true, value_parser = site)]
     sites: Vec<(String, PathBuf)>,
-    /// Address to listen on.
+    /// The address on which to listen.
     #[arg(long, default_value = "127.0.0.1")]
     address: String,
-    /// Port to listen on; 0 for any that is free.
+    /// The port on which to listen; 0 for any free port.
     #[arg(long, default_value_t = 8000)]
     port: u16,
-    /// Time before each answer, such as 20ms.
+    /// The time before each answer, such as 20ms.
     #[arg(long, default_value = "0s")]
     latency: config::Duration,
-    /// Put an advertisement on each page, another with each answer.
+    /// Put an advertisement on each page, a different one with each answer.
     #[arg(long)]
     ads: bool,
     /// Put the time of the answer on each page.

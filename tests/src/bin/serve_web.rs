@@ -1,5 +1,5 @@
-//! `serve-web`: a synthetic web, or real documentation, over HTTP, in a process of its own, so that its work is not counted as
-//! a crawler's.
+//! `serve-web`: serves a synthetic web or real documentation over HTTP. It is a process of its own, so that its CPU
+//! time is not counted as that of a crawler.
 
 use std::sync::Arc;
 
@@ -17,34 +17,34 @@ use tokio::task::JoinSet;
 
 /// Serve a synthetic web.
 ///
-/// With loopback names it listens on 127.0.0.1, 127.0.0.2 …, one address a host; else on 127.0.0.1 for all of them, to be
-/// reached with `--connect-to ::127.0.0.1:PORT`. What was fetched is one JSON object, at http://127.0.0.1:CONTROL/peek, at
-/// `/take` (which starts the count again), and on stdout at the end (Ctrl-C).
+/// With loopback names it listens on 127.0.0.1, 127.0.0.2 …, one address per host; else it listens on 127.0.0.1 for all
+/// hosts, and is reached with `--connect-to ::127.0.0.1:PORT`. The counts of the fetches are a JSON object at
+/// http://127.0.0.1:CONTROL/peek, at `/take` (which also resets them), and on stdout at the end (Ctrl-C).
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
-    /// Which web.
+    /// The web to serve.
     #[arg(long, value_enum, default_value = "benchmark")]
     web: Kind,
-    /// Decides everything left open.
+    /// The seed of all random decisions.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// URLs of articles, copies included.
+    /// The number of URLs of articles, including copies.
     #[arg(long)]
     pages: Option<usize>,
-    /// Call the hosts by coined names, not by their addresses.
+    /// Give the hosts coined names instead of their addresses.
     #[arg(long)]
     coined: bool,
-    /// Port of the web.
+    /// The port of the web.
     #[arg(long, default_value_t = 8100)]
     port: u16,
-    /// Port of the count; none without it.
+    /// The port of the counts. Without it, they are not served.
     #[arg(long)]
     control: Option<u16>,
-    /// Print the seeds, one a line, and end.
+    /// Print the seeds, one per line, and end.
     #[arg(long)]
     seeds: bool,
-    /// Print the URLs of all pages, one a line, and end.
+    /// Print the URLs of all pages, one per line, and end.
     #[arg(long)]
     urls: bool,
 }
@@ -53,7 +53,7 @@ struct Arguments {
 enum Kind {
     Demo,
     Benchmark,
-    /// Documentation of PostgreSQL and Python, two versions each, as four sites; needs the shared data.
+    /// The documentation of PostgreSQL and Python, two versions each, as four sites; needs the shared data.
     Docs,
 }
 
@@ -123,7 +123,7 @@ async fn serve_docs(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Serves the count; `tally` gives it, and starts it again where asked to.
+/// Serves the counts. `tally` returns them, and resets them if its argument is true.
 async fn serve_count(
     listener: TcpListener,
     tally: impl Fn(bool) -> serde_json::Result<Vec<u8>> + Clone + Send + 'static,

@@ -1,32 +1,32 @@
-//! Contents found against pages fetched.
+//! Curves of the contents found over the pages fetched.
 
 /// The curve of one crawl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Curve {
-    /// Pages fetched in all; robots.txt is none.
+    /// The total number of pages fetched, without robots.txt.
     pub fetches: u64,
-    /// For each distinct content, in the order of finding: how many pages had been fetched by then.
+    /// For each distinct content, in the order of finding: the number of pages that had been fetched when it was found.
     pub found_at: Vec<u64>,
 }
 
 impl Curve {
-    /// Fetches until this share of `contents` was found; `None` if it never was.
+    /// The number of fetches until this share of `contents` was found; `None` if it was never found.
     pub fn fetches_for(&self, share: f64, contents: u64) -> Option<u64> {
         let wanted = (share * contents as f64).ceil() as usize;
         if wanted == 0 { Some(0) } else { self.found_at.get(wanted - 1).copied() }
     }
 
-    /// Contents found by the first `fetches` fetches.
+    /// The number of contents that the first `fetches` fetches found.
     pub fn contents_by(&self, fetches: u64) -> u64 {
         self.found_at.partition_point(|at| *at <= fetches) as u64
     }
 
-    /// Contents found at all.
+    /// The number of contents that were found.
     pub fn contents(&self) -> u64 {
         self.found_at.len() as u64
     }
 
-    /// One more fetch, and whether what it shows is new.
+    /// Adds a fetch. `new` says whether it found a new content.
     pub fn fetched(&mut self, new: bool) {
         self.fetches += 1;
         if new {
@@ -35,7 +35,7 @@ impl Curve {
     }
 }
 
-/// The middle value, the lower one of two; not-a-number for none.
+/// The median: the middle value, or the lower one of two; NaN if there are no values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Gates and oracles to compare with: breadth-first crawls that judge pages by truth, by bytes, or not at all.
+//! Gates and oracles for comparison: breadth-first crawls that judge pages by the truth, by their bytes, or not at all.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -8,18 +8,18 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::{Curve, World};
 
-/// Which pages are expanded.
+/// The rule that decides the links of which pages are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// All.
+    /// All pages.
     None,
-    /// Those whose bytes were not seen before.
+    /// Pages whose bytes were not seen before.
     Bytes,
-    /// Those that show what was not shown before: the ideal near-duplicate gate, which judges after the fetch.
+    /// Pages that show new content: the ideal near-duplicate gate, which judges after the fetch.
     Truth,
 }
 
-/// A breadth-first crawl from all seeds that expands what its gate lets pass, and ends after `limit` fetches.
+/// Crawls breadth-first from all seeds, follows the links of pages that pass the gate, and ends after `limit` fetches.
 pub fn walk(world: &dyn World, gate: Gate, limit: u64) -> Curve {
     let mut queue: VecDeque<Url> = world.seeds().iter().filter_map(|seed| seed.parse().ok()).collect();
     let mut queued: HashSet<u64> = queue.iter().map(hash).collect();
@@ -48,7 +48,7 @@ pub fn walk(world: &dyn World, gate: Gate, limit: u64) -> Curve {
     curve
 }
 
-/// Targets of links, found by searching the text: a way of its own, unlike the crawler's.
+/// The targets of links, found by searching the text. The method is independent of the crawler's.
 fn hrefs(html: &str) -> impl Iterator<Item = &str> {
     html.split("<a ").skip(1).filter_map(|tag| tag.split('>').next()?.split("href=\"").nth(1)?.split('"').next())
 }

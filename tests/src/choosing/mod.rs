@@ -1,5 +1,6 @@
-//! Choosing what to fetch, measured: webs with known truth, crawled in memory, beside gates and oracles that no crawler can
-//! have. Nothing here uses the judging side: what a URL shows is known, not recognised.
+//! Measures the choice of pages to fetch: webs whose contents are known are crawled in memory, and compared with gates
+//! and oracles that no real crawler has. This module uses no code of the crawler's judge: the content of a URL is
+//! known, not recognised.
 
 mod curve;
 mod gates;

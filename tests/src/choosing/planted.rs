@@ -1,4 +1,4 @@
-//! A web with planted quality: some pages are good, and links to good pages are likelier on good pages.
+//! A web with planted quality: some pages are good, and good pages are more likely than others to link to good pages.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::World;
 
-/// Pages on some hosts. Some contents have a second URL, whose page says the same and links to the same.
+/// Pages on several hosts. Some contents have a second URL, whose page has the same text and links.
 #[derive(Debug)]
 pub struct Planted {
     contents: Vec<Content>,
@@ -24,15 +24,15 @@ struct Content {
 }
 
 impl Planted {
-    /// Share of the contents that are good.
+    /// The share of the contents that are good.
     pub const GOOD: f64 = 0.3;
-    /// Share of the contents that have a second URL.
+    /// The share of the contents that have a second URL.
     const COPIES: f64 = 0.2;
-    /// Links on a page.
+    /// The number of links on a page.
     const LINKS: usize = 20;
 
-    /// A web of so many contents on so many hosts. This share of the links of good pages leads to good ones; those of bad pages
-    /// do so as often as makes good pages as much linked to as others.
+    /// A web of this many contents on this many hosts. `good_to_good` is the share of the links of good pages that lead
+    /// to good pages. The share for bad pages is chosen so that good pages get as many links as others.
     pub fn new(contents: usize, hosts: usize, good_to_good: f64, seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
         let bad_to_good = Self::GOOD * (1.0 - good_to_good) / (1.0 - Self::GOOD);
@@ -50,7 +50,7 @@ impl Planted {
         Self { contents: (0..contents).map(content).collect(), hosts: hosts.max(1) }
     }
 
-    /// Whether what a URL shows is good.
+    /// Whether the content of a URL is good.
     pub fn is_good(&self, url: &Url) -> bool {
         self.content(url).is_some_and(|n| self.contents[n].is_good)
     }
@@ -71,7 +71,7 @@ impl Planted {
         format!("http://h{}.test/p{n}{}", n % self.hosts, if copy { "-copy" } else { "" })
     }
 
-    /// Words of no other content; of a good one half of them are fine.
+    /// The HTML of a page. No other content has its words; in a good content, half of them begin with `fine`.
     fn html(&self, n: usize) -> String {
         let content = &self.contents[n];
         let mut rng = Rng::with_seed(xxh3_64(&n.to_le_bytes()));
@@ -93,7 +93,7 @@ impl Planted {
 }
 
 impl World for Planted {
-    /// One page of each host.
+    /// The seeds are one page of each host.
     fn seeds(&self) -> Vec<String> {
         (0..self.hosts).map(|n| self.url(n, false)).collect()
     }

@@ -1,4 +1,4 @@
-//! Crawls of a world in memory, one for each way of choosing.
+//! Crawls a world in memory, in each way of choosing.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use super::{Curve, World, WorldFetch};
 use crate::crawl::settings;
 use crate::sound::{Shared, sound};
 
-/// A way of choosing: its name and the settings that make it.
+/// A way of choosing: its name, and the settings that select it.
 #[derive(Clone, Copy, Debug)]
 pub struct Mode {
-    /// As printed, and given to `--modes`.
+    /// The name that is printed and that `--modes` takes.
     pub name: &'static str,
-    /// Keys and values.
+    /// The keys and values of the settings.
     pub settings: &'static [(&'static str, &'static str)],
 }
 
-/// The crawler's own ways, each as it is by default.
+/// The ways of choosing that the crawler has. All other settings have their defaults.
 pub const MODES: [Mode; 5] = [
     Mode { name: "keep", settings: &[("dedup.on-duplicate", "keep")] },
     Mode { name: "drop", settings: &[("dedup.on-duplicate", "drop"), ("dedup.rules", "false")] },
@@ -29,16 +29,16 @@ pub const MODES: [Mode; 5] = [
     Mode { name: "demote+rules", settings: &[("dedup.on-duplicate", "demote")] },
 ];
 
-/// What came of a crawl.
+/// The results of a crawl.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Contents against fetches, as the world saw them.
+    /// The curve of contents over fetches, as the world saw them.
     pub curve: Curve,
-    /// The crawler's own counters.
+    /// The counters of the crawler.
     pub stats: Stats,
 }
 
-/// Crawls `world` in one way, at most `limit` pages (0: all), with `more` settings on top.
+/// Crawls at most `limit` pages of `world` (0: all) in one way, with `more` settings on top.
 pub fn run(world: &Arc<dyn World>, mode: Mode, limit: u64, more: &[(&str, &str)]) -> anyhow::Result<Run> {
     let limit = limit.to_string();
     let keys: Vec<(&str, &str)> =

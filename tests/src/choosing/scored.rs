@@ -1,5 +1,5 @@
-//! Crawls of a web with planted quality, breadth first and with a program that scores pages: fetches until good texts are
-//! found.
+//! Crawls a web with planted quality twice, breadth-first and with a program that scores pages, and compares how soon
+//! they find the good texts.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use super::{Curve, Planted, World, WorldFetch};
 use crate::crawl::{crawl_with, settings};
 use crate::programs::beside;
 
-/// Good texts found, breadth first and with scores.
+/// The results of both crawls.
 #[derive(Clone, Debug)]
 pub struct Scored {
-    /// Good texts within reach.
+    /// The number of good texts that can be reached.
     pub good: u64,
-    /// Breadth first.
+    /// The curve of the good texts that the breadth-first crawl found.
     pub breadth: Curve,
-    /// With scores.
+    /// The curve of the good texts that the crawl with scores found.
     pub scored: Curve,
 }
 
 impl Scored {
-    /// Crawls a web of so many contents on so many hosts both ways.
+    /// Crawls a web of this many contents on this many hosts in both ways.
     pub fn run(contents: usize, hosts: usize, good_to_good: f64, seed: u64) -> anyhow::Result<Self> {
         let web = Arc::new(Planted::new(contents, hosts, good_to_good, seed));
         let breadth = curve(&web, &[("dedup.on-duplicate", "keep")])?;
@@ -33,7 +33,8 @@ impl Scored {
         Ok(Self { good: breadth.contents(), scored: curve(&web, &scored)?, breadth })
     }
 
-    /// The fetches that scores take for this share of the good texts, over those that breadth first takes.
+    /// The number of fetches with which the crawl with scores finds this share of the good texts, divided by the number
+    /// for the breadth-first crawl.
     pub fn ratio(&self, share: f64) -> f64 {
         let fetches = |curve: &Curve| curve.fetches_for(share, self.good).unwrap_or(curve.fetches) as f64;
         fetches(&self.scored) / fetches(&self.breadth)

@@ -1,4 +1,5 @@
-//! A small site with a topic: every so many pages are about lighthouses, and link to the next ones through pages that are not.
+//! A small site with a topic: at regular intervals, a page is about lighthouses. Links between these pages lead through
+//! other pages.
 
 use std::time::Duration;
 
@@ -7,16 +8,16 @@ use url::Url;
 
 use super::World;
 
-/// One host with so many pages; every so many are about the topic.
+/// One host. Its pages at regular intervals are about the topic.
 #[derive(Clone, Copy, Debug)]
 pub struct Shelf {
-    /// Pages.
+    /// The number of pages.
     pub pages: u64,
-    /// Every n-th is about the topic.
+    /// The interval: pages whose number is a multiple of this are about the topic.
     pub every: u64,
 }
 
-/// What the other pages are about.
+/// The subjects of the other pages.
 const OTHERS: [&str; 7] = ["turnips", "engines", "violins", "glaciers", "ledgers", "saddles", "mortar"];
 
 impl Shelf {
@@ -40,13 +41,13 @@ impl Shelf {
                 page * 31 + line
             );
         }
-        // Anchors say nothing; what stands around them does, in places.
+        // The anchors say nothing; on some pages, the text around a link does.
         for step in [1, 2, 3, 5, 7] {
             let to = (page * 3 + step) % self.pages;
             html += &format!("<p>See <a href=\"{}\">more</a>.</p>", self.path(to));
         }
         let next = (page / self.every + 1) * self.every % self.pages;
-        // Every other page says what it is that comes next.
+        // Every other page says what the next page on the topic is about.
         let what = if page.is_multiple_of(2) { "On the coast, a lighthouse" } else { "Further on" };
         html += &format!("<p>{what}: <a href=\"{}\">more</a>.</p>", self.path(next));
         html

@@ -1,4 +1,4 @@
-//! Some hosts of the same size; the second shows what the first shows, page by page.
+//! Several hosts of the same size. The second shows the same pages as the first.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use url::Url;
 
 use super::World;
 
-/// So many hosts with so many pages each. The second host mirrors the first.
+/// This many hosts with this many pages each. The second host mirrors the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Twins {
-    /// Hosts; at least two.
+    /// The number of hosts, at least two.
     pub hosts: u64,
-    /// Pages of each host.
+    /// The number of pages of each host.
     pub pages: u64,
 }
 
 impl Twins {
-    /// Links of a page to pages at random.
+    /// The number of links on a page to random pages.
     const LINKS: usize = 8;
 
-    /// The page of a URL: what it shows, and its number on its host.
+    /// The content at a URL, and the number of the page on its host.
     fn find(self, url: &Url) -> Option<(u64, u64)> {
         let host = u64::from(self.host(url.host_str()?)?);
         let page = url.path().strip_prefix("/page-")?.parse().ok()?;

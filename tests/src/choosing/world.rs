@@ -1,4 +1,4 @@
-//! A web whose truth is known, and how a crawl fetches from it without sockets.
+//! Webs whose contents are known, and a fetcher that lets a crawl fetch from them without sockets.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
@@ -16,19 +16,19 @@ use crate::data;
 use crate::memory::respond;
 use crate::real::{Copies, RealWeb};
 
-/// A web whose truth is known.
+/// A web whose contents are known.
 pub trait World: Send + Sync {
-    /// Where crawls start.
+    /// The seeds of crawls.
     fn seeds(&self) -> Vec<String>;
     /// The number of a host; `None` if it does not exist.
     fn host(&self, name: &str) -> Option<u32>;
-    /// What a URL is answered with.
+    /// The answer for a URL.
     fn answer(&self, url: &Url) -> Answer;
-    /// What a URL shows.
+    /// The content at a URL.
     fn shows(&self, url: &Url) -> Shown;
-    /// Equal for all URLs that show the same and link to the same contents.
+    /// A number that is equal for all URLs that show the same content and link to the same contents.
     fn class(&self, url: &Url) -> u64;
-    /// Fetches of a crawler that knows everything; `contents` are within reach.
+    /// The number of fetches of a crawler that knows everything; `contents` can be reached.
     fn all_knowing(&self, contents: u64) -> u64 {
         contents
     }
@@ -101,11 +101,11 @@ fn missing(content_type: &'static str) -> Answer {
 pub enum WebKind {
     /// 20,000 pages on 20 hosts, about 30 % copies
     Copies,
-    /// Two versions each of two documentations under two names, print copies, sessions
+    /// Two versions each of two documentations, under two names, with print copies and sessions
     Real,
-    /// A shop behind filters, a calendar without end, a forum with three URLs a post
+    /// A shop with filters, an endless calendar, and a forum with three URLs for each post
     Traps,
-    /// 200 templates, another content in each page
+    /// 200 templates, with a different content on each page
     Templates,
     /// The documentation sites as they are
     Docs,
@@ -115,8 +115,8 @@ impl WebKind {
     /// The documentation sites.
     pub const DOCS: [&str; 4] = ["postgresql-15", "postgresql-17", "python-3.11", "python-3.13"];
 
-    /// The web under a seed, with so many pages where that can be chosen (0: as many as the bar says). `None` where test
-    /// data is absent.
+    /// The web for a seed. `pages` is its number of pages if that can be chosen (0: the number at which its bar
+    /// applies). Returns `None` if test data is absent.
     pub fn make(self, seed: u64, pages: usize) -> anyhow::Result<Option<Arc<dyn World>>> {
         let synthetic = |options: Options| {
             let pages = if pages == 0 { options.pages } else { pages };
@@ -139,13 +139,14 @@ impl WebKind {
         })
     }
 
-    /// Contents within reach of the seeds. The ideal gate loses none of them on any of these webs.
+    /// The number of contents that can be reached from the seeds. The ideal gate loses none of them on any of these
+    /// webs.
     pub fn contents(self, world: &dyn World) -> u64 {
         walk(world, Gate::Truth, u64::MAX).contents()
     }
 }
 
-/// Fetches from a world, and draws the curve. Clones share it.
+/// Fetches from a world, and records the curve of contents. Clones share the curve.
 #[derive(Clone)]
 pub struct WorldFetch {
     world: Arc<dyn World>,
@@ -170,7 +171,7 @@ impl WorldFetch {
         self.lock().curve.clone()
     }
 
-    /// The contents found so far.
+    /// The contents that were found so far.
     pub fn contents(&self) -> BTreeSet<u64> {
         self.lock().contents.clone()
     }
@@ -195,7 +196,7 @@ impl Fetch for WorldFetch {
         Ok(respond(answer, &request, share, &self.clock))
     }
 
-    /// An address of its own for every host, so that no two share a floor.
+    /// Gives every host an address of its own, so that no two hosts share the delay of an address.
     async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {
         let host = url.host_str().and_then(|name| self.world.host(name));
         let host = host.ok_or_else(|| FetchError::Dns(format!("{url} does not exist")))?;

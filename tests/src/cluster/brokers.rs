@@ -1,4 +1,4 @@
-//! Three brokers on loopback, as real processes.
+//! Three brokers on the loopback address, as real processes.
 
 use std::ffi::OsStr;
 use std::net::TcpListener;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-/// Brokers; they end when dropped.
+/// Running brokers. They end when this is dropped.
 pub struct Brokers {
     nodes: Vec<Node>,
     dir: tempfile::TempDir,
@@ -20,7 +20,8 @@ struct Node {
     monitor: u16,
 }
 
-/// Where `nats-server` is: named by `NATS_SERVER`, in the folder that CI installs into, or on the PATH.
+/// Finds `nats-server`: the file that `NATS_SERVER` names, else the one in the folder into which CI installs it, else
+/// the one on the PATH.
 pub fn server() -> Option<PathBuf> {
     let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/peers/venv/bin/nats-server");
     let on_path = std::env::var_os("PATH").unwrap_or_default();
@@ -30,12 +31,12 @@ pub fn server() -> Option<PathBuf> {
 }
 
 impl Brokers {
-    /// How many.
+    /// The number of brokers.
     const NODES: usize = 3;
-    /// They have so long to find a leader.
+    /// The longest time in which they must find a leader.
     const START: Duration = Duration::from_secs(30);
 
-    /// Starts them. `sync` is their `sync_interval`.
+    /// Starts the brokers, with this `sync_interval`.
     pub fn start(sync: &str) -> anyhow::Result<Self> {
         let dir = tempfile::tempdir()?;
         let ports = free_ports(3 * Self::NODES)?;
@@ -80,7 +81,7 @@ impl Brokers {
         Ok(())
     }
 
-    /// Waits until all are ready.
+    /// Waits until all brokers are ready.
     pub fn wait(&self) -> anyhow::Result<()> {
         let begin = Instant::now();
         let is_ready = |node: &Node| {
@@ -96,28 +97,28 @@ impl Brokers {
         Ok(())
     }
 
-    /// What `--cluster` says.
+    /// The value for `--cluster`.
     pub fn address(&self) -> String {
         address(&self.ports())
     }
 
-    /// Where clients are taken. They hear of no other ports: the brokers do not advertise theirs.
+    /// The ports for clients. Clients learn of no other ports, because the brokers do not advertise theirs.
     pub fn ports(&self) -> Vec<u16> {
         self.nodes.iter().map(|node| node.port).collect()
     }
 
-    /// What `--monitor` says.
+    /// The value for `--monitor`.
     pub fn monitor(&self) -> String {
         let urls: Vec<String> = self.nodes.iter().map(|node| format!("http://127.0.0.1:{}", node.monitor)).collect();
         urls.join(",")
     }
 
-    /// A command of the program about a crawl of these brokers.
+    /// A command of the crawler about the crawl `name` on these brokers.
     pub fn command(&self, program: impl AsRef<OsStr>, words: &[&str], name: &str) -> Command {
         self.command_by(&self.address(), program, words, name)
     }
 
-    /// The same, with another way to the brokers.
+    /// Like [`Self::command`], but the program reaches the brokers at another address.
     pub fn command_by(&self, address: &str, program: impl AsRef<OsStr>, words: &[&str], name: &str) -> Command {
         let mut command = Command::new(program);
         command.args(words).args(["--cluster", address, "--monitor", &self.monitor(), "--name", name]);
@@ -138,13 +139,13 @@ impl Drop for Brokers {
     }
 }
 
-/// What `--cluster` says of brokers at these ports.
+/// The value for `--cluster` if brokers listen at these ports.
 pub fn address(ports: &[u16]) -> String {
     let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
     format!("nats://{}", hosts.join(","))
 }
 
-/// Ports that nobody listens on now.
+/// Ports on which no program listens now.
 fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
     let listeners: Vec<TcpListener> =
         (0..count).map(|_| TcpListener::bind(("127.0.0.1", 0))).collect::<Result<_, _>>()?;

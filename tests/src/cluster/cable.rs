@@ -1,5 +1,5 @@
-//! A way to brokers that can be cut: what is sent meanwhile is delivered when it is whole again, as on a network that loses
-//! packets and repeats them.
+//! A connection to brokers that can be cut. Bytes that are sent while it is cut are delivered when it works again, as
+//! on a network that loses packets and repeats them.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use super::brokers::address;
 
-/// Ways to some ports, which are cut together.
+/// Forwarded ports, which are cut together.
 pub struct Cable {
     ports: Vec<u16>,
     is_cut: Arc<AtomicBool>,
 }
 
 impl Cable {
-    /// A port of its own for each of these.
+    /// Opens a local port for each of these ports, and forwards connections to it.
     pub fn to(ports: &[u16]) -> anyhow::Result<Self> {
         let is_cut = Arc::<AtomicBool>::default();
         let mut own = Vec::new();
@@ -25,7 +25,7 @@ impl Cable {
             let listener = TcpListener::bind(("127.0.0.1", 0))?;
             own.push(listener.local_addr()?.port());
             let is_cut = Arc::clone(&is_cut);
-            // Ends with the program that tests.
+            // This thread lives as long as the test program.
             thread::spawn(move || {
                 for client in listener.incoming().flatten() {
                     let Ok(server) = TcpStream::connect(("127.0.0.1", to)) else { continue };
@@ -39,12 +39,12 @@ impl Cable {
         Ok(Self { ports: own, is_cut })
     }
 
-    /// What `--cluster` says.
+    /// The value for `--cluster`.
     pub fn address(&self) -> String {
         address(&self.ports)
     }
 
-    /// Cuts all, or makes all whole again.
+    /// Cuts all connections, or restores them.
     pub fn cut(&self, is_cut: bool) {
         self.is_cut.store(is_cut, Ordering::Relaxed);
     }

@@ -1,4 +1,5 @@
-//! A crawl on many machines, as real processes on one: brokers, workers, and a web that is the judge of what they did.
+//! A crawl on many machines, simulated on one with real processes: brokers, workers, and a web that records what the
+//! workers do.
 
 mod brokers;
 mod cable;
@@ -21,19 +22,19 @@ use crate::sound::sound_at;
 /// A crawl by several workers.
 #[derive(Clone, Debug)]
 pub struct Team {
-    /// Name of the crawl.
+    /// The name of the crawl.
     pub name: String,
-    /// How many workers.
+    /// The number of workers.
     pub workers: usize,
-    /// Delay between two requests to a host.
+    /// The delay between two requests to a host.
     pub delay: Duration,
-    /// Length of the lease.
+    /// The length of the lease.
     pub lease: Duration,
-    /// Where the workers' directories are.
+    /// The folder with the directories of the workers.
     pub base: PathBuf,
 }
 
-/// A process that does not outlive this.
+/// A process that is killed when this is dropped.
 pub struct Worker(pub Child);
 
 impl Drop for Worker {
@@ -45,12 +46,12 @@ impl Drop for Worker {
 }
 
 impl Team {
-    /// Makes the crawl; every host is a seed.
+    /// Creates the crawl, with every host as a seed.
     pub fn create(&self, brokers: &Brokers, shape: &Shape, connect_to: &str) -> anyhow::Result<()> {
         self.create_with(brokers, shape, connect_to, &[])
     }
 
-    /// The same, with more settings.
+    /// Like [`Self::create`], with more settings.
     pub fn create_with(&self, brokers: &Brokers, shape: &Shape, connect_to: &str, more: &[&str]) -> anyhow::Result<()> {
         std::fs::create_dir_all(&self.base)?;
         let seeds = self.base.join("seeds.txt");
@@ -77,7 +78,7 @@ impl Team {
         self.start_by(brokers, &brokers.address(), worker, more)
     }
 
-    /// Starts a worker that goes another way to the brokers.
+    /// Starts a worker that reaches the brokers at another address.
     pub fn start_by(&self, brokers: &Brokers, address: &str, worker: usize, more: &[&str]) -> anyhow::Result<Worker> {
         let dir = self.dir(worker);
         let mut command = brokers.command_by(address, beside("crawler-under-test")?, &["worker"], &self.name);
@@ -87,14 +88,14 @@ impl Team {
         Ok(Worker(command.spawn()?))
     }
 
-    /// Waits until workers have ended by themselves, each with this exit code.
+    /// Waits until these workers have ended by themselves, each with this exit code.
     pub fn wait(&self, workers: &mut [Worker], code: i32, limit: Duration) -> anyhow::Result<()> {
         let begin = Instant::now();
         loop {
             let mut running = None;
             for (at, worker) in workers.iter_mut().enumerate() {
                 match worker.0.try_wait()? {
-                    // The others would wait for this one for ever.
+                    // If one has failed, the others would wait for it for ever.
                     Some(status) if status.code() != Some(code) => {
                         bail!("worker {at} ended with {status}: {}", self.logs())
                     }
@@ -113,34 +114,34 @@ impl Team {
         (0..self.workers).map(|worker| format!("\n--- worker {worker}\n{}", log(worker))).collect()
     }
 
-    /// What the outputs of all workers say together. Each directory must be sound.
+    /// Reads the outputs of all workers. Each directory must be sound.
     pub fn found(&self, shape: &Shape) -> anyhow::Result<Found> {
         let dirs: Vec<PathBuf> = (0..self.workers).map(|worker| self.dir(worker)).collect();
         Found::of(&dirs, shape)
     }
 }
 
-/// What the outputs of all workers say together.
+/// The outputs of all workers, counted together.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Lines of pages.
+    /// The number of lines about pages.
     pub lines: usize,
-    /// URLs with several lines.
+    /// The URLs that have several lines.
     pub twice: Vec<String>,
-    /// Pages judged unique.
+    /// The number of pages that were judged unique.
     pub unique: usize,
-    /// How often each content was judged unique.
+    /// The number of pages that were judged unique, for each content.
     pub by_content: BTreeMap<Content, usize>,
-    /// Duplicates that name no twin.
+    /// The number of duplicates that name no twin.
     pub nameless: usize,
-    /// Duplicates.
+    /// The number of duplicates.
     pub duplicates: usize,
-    /// Duplicates whose twin another worker fetched.
+    /// The number of duplicates whose twin was fetched by another worker.
     pub across: usize,
 }
 
 impl Found {
-    /// Reads crawl directories.
+    /// Reads these crawl directories.
     pub fn of(dirs: &[PathBuf], shape: &Shape) -> anyhow::Result<Self> {
         let (mut found, mut times) = (Self::default(), BTreeMap::<String, (usize, usize)>::new());
         let mut twins = Vec::new();
@@ -174,7 +175,7 @@ impl Found {
         Ok(found)
     }
 
-    /// Whether each content was judged unique once, and each URL has one line.
+    /// Checks that each content was judged unique once, and that each URL has one line.
     pub fn check(&self, shape: &Shape) -> anyhow::Result<()> {
         ensure!(self.twice.is_empty(), "URLs with several lines: {:?}", &self.twice[..self.twice.len().min(9)]);
         ensure!(self.nameless == 0, "{} duplicates name no twin", self.nameless);

@@ -1,4 +1,4 @@
-//! A web of many hosts, some of which are mirrors of others, that writes down when it was asked for what.
+//! A web of many hosts, some of them mirrors of others, that records each request with its time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,51 +11,52 @@ use http::{Response, StatusCode};
 use http_body_util::Full;
 use tokio::net::TcpListener;
 
-/// What the web is like. Each host is a registrable domain of its own.
+/// The size of the web. Each host is a registrable domain of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Hosts with pages of their own.
+    /// The number of hosts with pages of their own.
     pub originals: usize,
-    /// Hosts that show what the first of those show; every other one with a word changed on each page.
+    /// The number of hosts that show the same pages as the first of those. Every other mirror has one word changed on
+    /// each page.
     pub mirrors: usize,
-    /// Pages of each host: a tree, and links to other hosts.
+    /// The number of pages of each host. They form a tree, and also link to other hosts.
     pub pages: usize,
 }
 
 /// One request.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// Which host.
+    /// The number of the host.
     pub host: usize,
-    /// Path.
+    /// The path.
     pub path: String,
-    /// When it came, since the start.
+    /// The time at which the request arrived, counted from the start of the web.
     pub arrived: Duration,
-    /// When it was answered.
+    /// The time at which it was answered.
     pub ended: Option<Duration>,
 }
 
-/// The web.
+/// The web, with the requests so far.
 pub struct Town {
     shape: Shape,
-    /// Whether the robots.txt of each host has moved to another host.
+    /// Whether each host redirects its robots.txt to another host.
     robots_move: bool,
-    /// Whether each page has one link only, to a page of the next host that no other page links to.
+    /// Whether each page has only one link, which leads to a page of the next host to which no other page links.
     is_chained: bool,
     start: Instant,
     asked: Mutex<Vec<Asked>>,
 }
 
-/// What a page shows: pages with one content are copies.
+/// The content of a page, as original host and page number. Pages with the same content are copies.
 pub type Content = (usize, usize);
 
 impl Shape {
-    /// Hosts.
+    /// The number of hosts.
     pub fn hosts(&self) -> usize {
         self.originals + self.mirrors
     }
 
-    /// Different contents.
+    /// The number of different contents.
     pub fn contents(&self) -> usize {
         self.originals * self.pages
     }
@@ -65,7 +66,7 @@ impl Shape {
         format!("h{host:03}.test")
     }
 
-    /// What a URL shows.
+    /// The content at a URL, if there is a page.
     pub fn content(&self, url: &str) -> Option<Content> {
         let (host, path) = url.strip_prefix("http://h")?.split_once(".test/")?;
         let (host, page) =
@@ -102,18 +103,18 @@ impl Shape {
 }
 
 impl Town {
-    /// Nobody has asked yet.
+    /// A web without any requests so far.
     pub fn new(shape: Shape) -> Arc<Self> {
         Self::with(shape, false, false)
     }
 
-    /// The same, but each page has one link only, to a page of the next host that no other page links to: what follows a link
-    /// that is lost is never found.
+    /// Like [`Self::new`], but each page has only one link, which leads to a page of the next host to which no other
+    /// page links. If such a link is lost, the pages behind it are never found.
     pub fn chained(shape: Shape) -> Arc<Self> {
         Self::with(shape, false, true)
     }
 
-    /// The same, but the robots.txt of each host is at another host.
+    /// Like [`Self::new`], but each host redirects its robots.txt to another host.
     pub fn with_moved_robots(shape: Shape) -> Arc<Self> {
         Self::with(shape, true, false)
     }
@@ -122,7 +123,7 @@ impl Town {
         Arc::new(Self { shape, robots_move, is_chained, start: Instant::now(), asked: Mutex::default() })
     }
 
-    /// Answers connections until it is dropped.
+    /// Serves connections until the future is dropped.
     pub async fn run(self: Arc<Self>, listener: TcpListener) {
         serve(listener, move |request| {
             let town = Arc::clone(&self);
@@ -165,13 +166,13 @@ impl Town {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything so far, in order of arrival.
+    /// All requests so far, in the order of their arrival.
     pub fn asked(&self) -> Vec<Asked> {
         self.lock().clone()
     }
 
-    /// Requests that came while another of the same host was open, and those that came sooner than `delay` after the one
-    /// before.
+    /// The number of requests that arrived while another request to the same host was open, and the number of those
+    /// that arrived sooner than `delay` after the answer to the previous one.
     pub fn impolite(&self, delay: Duration) -> (usize, usize) {
         let mut last: HashMap<usize, Asked> = HashMap::new();
         let (mut overlapping, mut early) = (0, 0);

@@ -1,4 +1,4 @@
-//! Hosts whose pages are well-formed, and more than a crawl can hold in memory.
+//! Hosts whose pages are well-formed but larger, or more numerous, than a crawl can hold in memory.
 
 use std::fmt::Write;
 use std::io;
@@ -38,7 +38,7 @@ pub(super) async fn answer(kind: &str, host: &str, path: &str, stream: &mut TcpS
         "base" => (0..10_000).for_each(|_| link(format_args!("{:x}", rng.u64(..)))),
         "wild" => (0..9_000).for_each(|_| link(format_args!("http://s{:x}.wild.test/", rng.u64(..)))),
         "million" => (0..1_000_000).for_each(|n| link(format_args!("/{n}"))),
-        // A hundred thousand hosts with ten pages each, a hundred of them named on each page of the first.
+        // A hundred thousand hosts with ten pages each. The first host has lists of the others, a hundred on each page.
         "many" if host == "many-0.test" && path == "/" => {
             (0..1_000).for_each(|n| link(format_args!("/list/{n}")));
         }
@@ -71,7 +71,7 @@ pub(super) async fn answer(kind: &str, host: &str, path: &str, stream: &mut TcpS
     page(stream, &html).await
 }
 
-/// A feed of nearly 8 MiB, which leads to others of the kind.
+/// Sends a feed of nearly 8 MiB, whose links lead to more such feeds.
 async fn feed(host: &str, rng: &mut Rng, stream: &mut TcpStream) -> io::Result<()> {
     let mut xml = String::from("<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>f</title>");
     while xml.len() < 8_300_000 {
@@ -81,7 +81,7 @@ async fn feed(host: &str, rng: &mut Rng, stream: &mut TcpStream) -> io::Result<(
     send(stream, "200 OK", "application/rss+xml", xml.as_bytes()).await
 }
 
-/// A sitemap of nearly 50 MiB.
+/// Sends a sitemap of nearly 50 MiB.
 async fn sitemap(host: &str, rng: &mut Rng, stream: &mut TcpStream) -> io::Result<()> {
     let mut xml = String::from("<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">");
     let path = "p".repeat(900);

@@ -1,6 +1,6 @@
-//! A crowd of hosts on one loopback port: healthy sites, and hosts that harm others, each kind by the first part of its name
-//! (`drip-7.test`). Any number of hosts of a kind exists, each under a registrable domain of its own. The server writes down
-//! every request, and is the judge of what a crawl did.
+//! A crowd of hosts on one loopback port: healthy sites, and hosts that harm others. The first part of a name is the
+//! kind of the host (`drip-7.test`). There are any number of hosts of each kind, each under a registrable domain of its
+//! own. The server records every request, so that tests can check what a crawl did.
 
 mod floods;
 pub mod run;
@@ -18,17 +18,17 @@ use tokio::runtime::Runtime;
 /// One request, as the server saw it.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// When it came.
+    /// The time at which it arrived.
     pub at: Instant,
-    /// The host that was asked.
+    /// The host.
     pub host: String,
-    /// Path and query.
+    /// The path and query.
     pub path: String,
 }
 
-/// A running server; it ends when dropped.
+/// A running server. It ends when this is dropped.
 pub struct Crowd {
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
     log: Log,
     runtime: Option<Runtime>,
@@ -37,7 +37,7 @@ pub struct Crowd {
 type Log = Arc<Mutex<Vec<Asked>>>;
 
 impl Crowd {
-    /// Starts the server on a port of the system's choice; healthy hosts have so many pages each.
+    /// Starts the server on a port that the system chooses. Each healthy host has `pages` pages.
     pub fn start(pages: usize) -> io::Result<Self> {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().thread_name("crowd").build()?;
@@ -46,7 +46,7 @@ impl Crowd {
         let (address, shared) = (listener.local_addr()?, Arc::clone(&log));
         runtime.spawn(async move {
             loop {
-                // Without a free file the next one is accepted later.
+                // If no file is free, the next connection is accepted later.
                 let Ok((stream, _)) = listener.accept().await else {
                     tokio::time::sleep(Duration::from_millis(10)).await;
                     continue;
@@ -58,17 +58,17 @@ impl Crowd {
         Ok(Self { address, log, runtime: Some(runtime) })
     }
 
-    /// The rule that leads every host here.
+    /// The value of `--connect-to` that leads every host to this server.
     pub fn connect_to(&self) -> String {
         format!(":80:{}:{}", self.address.ip(), self.address.port())
     }
 
-    /// All requests so far, in order.
+    /// All requests so far, in the order of their arrival.
     pub fn log(&self) -> Vec<Asked> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits until so many requests have come; false where they do not come in `time`.
+    /// Waits until this many requests have arrived. Returns false if they have not after `time`.
     pub fn wait_for(&self, requests: usize, time: Duration) -> bool {
         let end = Instant::now() + time;
         while Instant::now() < end {
@@ -117,7 +117,7 @@ async fn converse(mut stream: BufReader<TcpStream>, log: Log, pages: usize) -> i
     Ok(())
 }
 
-/// Host and path of the next request; `None` at the end of the connection.
+/// Reads the host and the path of the next request; `None` at the end of the connection.
 async fn read_request(stream: &mut BufReader<TcpStream>) -> io::Result<Option<(String, String)>> {
     let (mut line, mut path, mut host) = (String::new(), None, String::new());
     loop {
@@ -137,7 +137,7 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> io::Result<Option<(S
     }
 }
 
-/// A site whose front page links to all its others; each has words of its own.
+/// Answers as a healthy site: the front page links to all other pages, and each page has words of its own.
 async fn healthy(host: &str, path: &str, pages: usize, stream: &mut TcpStream) -> io::Result<()> {
     if path == "/robots.txt" {
         return missing(stream).await;
@@ -151,7 +151,7 @@ async fn healthy(host: &str, path: &str, pages: usize, stream: &mut TcpStream) -
     page(stream, &html).await
 }
 
-/// So many made-up words.
+/// Appends this many made-up words.
 fn words(text: &mut String, count: usize, rng: &mut fastrand::Rng) {
     for _ in 0..count {
         (0..rng.usize(3..9)).for_each(|_| text.push(rng.lowercase()));

@@ -1,4 +1,5 @@
-//! The program against a crowd: a crawl in a process of its own, and what the server's log and the crawl's outputs say of it.
+//! Runs the program against a crowd, as a process of its own, and collects the log of the server and the outputs of the
+//! crawl.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,21 +10,21 @@ use serde_json::Value;
 
 use super::{Asked, Crowd};
 
-/// What came of a crawl.
+/// The results of a crawl.
 pub struct Ran {
-    /// Requests, in order.
+    /// The requests, in the order of their arrival.
     pub log: Vec<Asked>,
-    /// When the program was started.
+    /// The time at which the program was started.
     pub started: Instant,
-    /// How it ended.
+    /// The exit status of the program.
     pub status: ExitStatus,
-    /// Most resident memory, in KiB.
+    /// The peak of resident memory, in KiB.
     pub peak: u64,
     /// The lines of `pages.jsonl`.
     pub pages: Vec<Value>,
     /// The lines of `skipped.jsonl`.
     pub skipped: Vec<Value>,
-    /// What it said to people.
+    /// The messages that it wrote to standard error.
     pub said: String,
 }
 
@@ -39,7 +40,7 @@ pub fn crawl(
     crawl_and(program, crowd, dir, flags, seeds, time, |_| Ok(()))
 }
 
-/// As [`crawl`]; meanwhile `act` does something with the process.
+/// Like [`crawl`], but calls `act` with the process while it runs.
 #[allow(clippy::too_many_arguments)]
 pub fn crawl_and(
     mut command: Command,
@@ -77,27 +78,27 @@ pub fn crawl_and(
     })
 }
 
-/// What `program` reports of the crawl into `dir`.
+/// The report (`report --json`) about the crawl in `dir`.
 pub fn report(mut program: Command, dir: &Path) -> anyhow::Result<Value> {
     let output = program.arg("report").arg(dir.join("crawl")).arg("--json").stderr(Stdio::inherit()).output()?;
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// The hosts that a report names because they lost slots, and why they did.
+/// The hosts that a report lists because they lost slots, with the reasons.
 pub fn slow_hosts(report: &Value) -> BTreeMap<&str, &str> {
     let hosts = report["slow_hosts"].as_array().into_iter().flatten();
     hosts.filter_map(|host| host["host"].as_str().zip(host["why"].as_str())).collect()
 }
 
 impl Ran {
-    /// Requests for pages of hosts of a kind a second, between two times since the start.
+    /// The number of pages that are requested from hosts of a kind per second, between two times after the start.
     pub fn rate(&self, kind: &str, from: Duration, to: Duration) -> f64 {
         let inside = |asked: &&Asked| (self.started + from..self.started + to).contains(&asked.at);
         let is_page = |asked: &&Asked| asked.host.starts_with(kind) && asked.path != "/robots.txt";
         self.log.iter().filter(inside).filter(is_page).count() as f64 / (to - from).as_secs_f64()
     }
 
-    /// The reason that the outputs give for a host.
+    /// The reason for the failure or the omission of a host, according to the outputs.
     pub fn reason(&self, host: &str) -> Option<String> {
         let of = |line: &&Value| line["url"].as_str().is_some_and(|url| url.split('/').nth(2) == Some(host));
         let given = self.pages.iter().filter(of).find_map(|line| line["error"].as_str());

@@ -1,4 +1,4 @@
-//! Hosts that hold what others need: slots, and room for bodies.
+//! Hosts that keep what other hosts need: slots, and memory for bodies.
 
 use std::io;
 use std::time::Duration;
@@ -17,18 +17,18 @@ pub(super) async fn answer(kind: &str, path: &str, stream: &mut TcpStream) -> io
     }
     stream.write_all(HEAD).await?;
     match kind {
-        // A byte a second.
+        // One byte per second.
         "drip" => {
             stream.write_all(b"\r\n").await?;
             forever(stream, b"x", SECOND).await
         }
-        // Nearly all that a body may be, at once; then a byte a second.
+        // Nearly the largest body that is allowed, at once; then one byte per second.
         "fill" => {
             stream.write_all(b"content-length: 8300000\r\n\r\n").await?;
             stream.write_all(&vec![b'x'; 8_200_000]).await?;
             forever(stream, b"x", SECOND).await
         }
-        // Just as fast as one answer alone must be.
+        // Barely as fast as a single answer must be.
         "stutter" => {
             stream.write_all(b"\r\n").await?;
             forever(stream, &[b'x'; 1_100], SECOND).await

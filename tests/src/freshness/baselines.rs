@@ -1,4 +1,4 @@
-//! Policies to compare with, those that everybody has and those that know everything.
+//! Policies for comparison: common ones, and optimal ones that know everything about the web.
 
 use frontier::refresh::turns::{HostId, Turns};
 
@@ -6,19 +6,19 @@ use super::optimum::{self, Item};
 use super::run::{Archive, Policy};
 use super::web::{DAYS, Shown, Web};
 
-/// Seconds of the simulation's first day.
+/// The time of the scheduler at which a simulation starts, in seconds.
 pub const START: u32 = 1_000_000_000;
 
-/// A moment for the scheduler.
+/// Converts a time in days since the start of the simulation to a time of the scheduler, in seconds.
 pub fn seconds(now: f64) -> u32 {
     START + (now * 86_400.0).clamp(0.0, 3e9) as u32
 }
 
-/// From each visit to the next, by page.
+/// The times between visits to a page.
 pub trait Intervals {
-    /// Days until the page is due, after a visit that showed whether it has changed.
+    /// The days until the page is due, after a visit that showed whether it has changed.
     fn after(&mut self, page: u32, changed: bool) -> f64;
-    /// Days until the first visit.
+    /// The days until the first visit.
     fn first(&mut self, page: u32) -> f64;
     /// Whether a page may be visited before it is due.
     fn early(&self) -> bool {
@@ -26,7 +26,7 @@ pub trait Intervals {
     }
 }
 
-/// Visits pages one by one, whatever they are copies of.
+/// Visits each page on its own, without regard to copies.
 pub struct ByPage<'a, I> {
     web: &'a Web,
     turns: Turns,
@@ -35,7 +35,7 @@ pub struct ByPage<'a, I> {
 }
 
 impl<'a, I: Intervals> ByPage<'a, I> {
-    /// All pages are due as the intervals say.
+    /// A policy under which each page is first due as `intervals` says.
     pub fn new(web: &'a Web, mut intervals: I) -> Self {
         let mut turns = Turns::default();
         (0..web.spec.hosts).for_each(|_| _ = turns.add_host());
@@ -71,20 +71,20 @@ impl<I: Intervals> Policy for ByPage<'_, I> {
     }
 }
 
-/// When a host that is asked now may be asked again.
+/// The time at which a host may get the next request if it gets one now.
 pub fn rested(web: &Web, now: f64) -> u32 {
-    // A whole second more, since times are cut to seconds.
+    // One second is added because times are cut to whole seconds.
     seconds(now + web.delay()) + 1
 }
 
-/// Every page as often as every other.
+/// Visits all pages equally often.
 pub struct Uniform {
     every: f64,
     pages: f64,
 }
 
 impl Uniform {
-    /// At so many fetches a page and day.
+    /// A policy with `budget` fetches per page and day.
     pub fn new(web: &Web, budget: f64) -> Self {
         Self { every: 1.0 / budget, pages: web.pages.len() as f64 }
     }
@@ -100,7 +100,7 @@ impl Intervals for Uniform {
     }
 }
 
-/// The interval grows by a factor where nothing has changed, and shrinks where something has.
+/// Intervals that grow by a factor if a page has not changed, and shrink by another if it has.
 pub struct Multiply {
     intervals: Vec<f64>,
     shrink: f64,
@@ -108,7 +108,7 @@ pub struct Multiply {
 }
 
 impl Multiply {
-    /// All intervals are at first such that the budget is met.
+    /// A policy whose first intervals together spend the budget.
     pub fn new(web: &Web, budget: f64, shrink: f64, grow: f64) -> Self {
         Self { intervals: vec![1.0 / budget; web.pages.len()], shrink, grow }
     }
@@ -117,7 +117,7 @@ impl Multiply {
 impl Intervals for Multiply {
     fn after(&mut self, page: u32, changed: bool) -> f64 {
         let interval = &mut self.intervals[page as usize];
-        // A minute to a year, as Nutch has it.
+        // The bounds are one minute and one year, as in Nutch.
         *interval = (*interval * if changed { self.shrink } else { self.grow }).clamp(1.0 / 1440.0, 365.0);
         *interval
     }
@@ -131,18 +131,18 @@ impl Intervals for Multiply {
     }
 }
 
-/// Intervals that are known from the start.
+/// Intervals that are fixed from the start.
 pub struct Known(Vec<f64>);
 
 impl Known {
-    /// Visits in proportion to the change rates.
+    /// Visits each page in proportion to its change rate.
     pub fn proportional(web: &Web, budget: f64) -> Self {
         let sum: f64 = web.pages.iter().map(|page| web.rates[page.source as usize]).sum();
         let each = sum / (budget * web.pages.len() as f64);
         Self(web.pages.iter().map(|page| each / web.rates[page.source as usize]).collect())
     }
 
-    /// The optimum that knows the change rates, and does not know that pages are copies.
+    /// The optimum for a policy that knows the change rates but not which pages are copies.
     pub fn optimum(web: &Web, budget: f64) -> Self {
         let items: Vec<Item> =
             web.pages.iter().map(|p| Item { host: p.host, rate: web.rates[p.source as usize], weight: 1.0 }).collect();
@@ -161,22 +161,22 @@ impl Intervals for Known {
     }
 }
 
-/// The optimum that knows the change rates, the clusters, and the moment at which a copy diverges.
+/// The optimum for a policy that knows the change rates, the clusters of copies, and the times at which copies diverge.
 pub struct ClusterOptimum<'a> {
     web: &'a Web,
     budget: f64,
     turns: Turns,
-    /// Pages that are taken to show what another shows, by that page.
+    /// By page: the copies that are assumed to show the same as this page.
     trusted: Vec<Vec<u32>>,
-    /// Divergences to come, the next one last.
+    /// The times and pages of future divergences, the next one last.
     to_come: Vec<(f64, u32)>,
     prices: Vec<f64>,
-    /// When the prices are to be computed again.
+    /// The time of the next computation of the prices.
     again: f64,
 }
 
 impl<'a> ClusterOptimum<'a> {
-    /// At so many fetches a page and day.
+    /// A policy with `budget` fetches per page and day.
     pub fn new(web: &'a Web, budget: f64) -> Self {
         let mut turns = Turns::default();
         (0..web.spec.hosts).for_each(|_| _ = turns.add_host());

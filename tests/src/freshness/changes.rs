@@ -1,27 +1,29 @@
-//! When a page changes: moments over the days of a simulation.
+//! The times at which a page changes during a simulation.
 
 use fastrand::Rng;
 
-/// How changes follow each other.
+/// The distribution of changes over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
-    /// Independent of each other.
+    /// The changes are independent of each other.
     Poisson,
-    /// Five at a time on average, two hours apart, and then nothing for long.
+    /// Changes come in bursts of five on average, two hours apart, with long pauses between the bursts.
     Bursty,
-    /// By day only: most at noon of the page's own time zone, none from eight in the evening to eight in the morning.
+    /// Changes happen by day only: most at noon in the time zone of the page, none from eight in the evening to eight
+    /// in the morning.
     Daily,
 }
 
-/// Changes of a burst, on average.
+/// The average number of changes in a burst.
 const BURST: f64 = 5.0;
-/// Days between the changes of a burst, on average.
+/// The average number of days between the changes of a burst.
 const WITHIN_BURST: f64 = 2.0 / 24.0;
-/// Share of the day in which pages change, where they change by day.
+/// The share of the day in which pages change under [`Pattern::Daily`].
 const DAYTIME: f64 = 0.5;
 
 impl Pattern {
-    /// Moments of change before `days`, in order: `rate` a day on average. `zone` is the time of the page's noon, 0..1.
+    /// The times of changes before `days`, in order. `rate` is the average number of changes a day; `zone` is the time
+    /// of noon for the page, 0..1.
     pub fn moments(self, rate: f64, zone: f64, days: f64, random: &mut Rng) -> Vec<f32> {
         let mut moments = Vec::new();
         let mut now = 0.0;
@@ -34,7 +36,7 @@ impl Pattern {
                 moments.push(now as f32);
             },
             Pattern::Bursty => {
-                // The simulation starts amid whatever goes on: bursts from before may last.
+                // The simulation begins in the middle of events: earlier bursts may still go on.
                 now = -10.0;
                 loop {
                     now += exponential(random) * BURST / rate;
@@ -56,7 +58,8 @@ impl Pattern {
                 moments
             }
             Pattern::Daily => {
-                // Thinning: as many moments as at noon, of which the right share is kept.
+                // Thinning: times are drawn at the rate of noon, and each is kept with a probability that depends on
+                // the time of day.
                 let noon = std::f64::consts::FRAC_PI_2 / DAYTIME;
                 loop {
                     now += exponential(random) / (rate * noon);
@@ -74,12 +77,12 @@ impl Pattern {
     }
 }
 
-/// Exponential with mean 1.
+/// Draws from the exponential distribution with mean 1.
 pub fn exponential(random: &mut Rng) -> f64 {
     -(1.0 - random.f64()).ln()
 }
 
-/// Normal with mean 0 and deviation 1.
+/// Draws from the normal distribution with mean 0 and deviation 1.
 pub fn normal(random: &mut Rng) -> f64 {
     (2.0 * exponential(random)).sqrt() * (std::f64::consts::TAU * random.f64()).cos()
 }

@@ -1,4 +1,4 @@
-//! How fresh an archive stays under several policies of re-crawling, on synthetic webs whose own log is the judge.
+//! Measures how fresh an archive stays under several policies of re-crawling, on synthetic webs that log all changes.
 
 pub mod baselines;
 pub mod changes;

@@ -1,17 +1,18 @@
-//! The optimum with known rates: how often each page is visited, under one budget and a bound for each host.
+//! The optimal visit rates of pages whose change rates are known, for a total budget and a limit for each host.
 
-/// A page, or a cluster with known members.
+/// A page, or a cluster whose members are known.
 #[derive(Clone, Copy, Debug)]
 pub struct Item {
-    /// Where it is fetched.
+    /// The host from which it is fetched.
     pub host: u32,
-    /// Changes a day.
+    /// The number of changes a day.
     pub rate: f64,
-    /// Pages that a fetch makes fresh.
+    /// The number of pages that one fetch makes fresh.
     pub weight: f64,
 }
 
-/// Prices of a fetch, by host, at which the demand meets the budget and each host's bound (fetches a day).
+/// The price of a fetch for each host, such that the demand spends the budget and stays within the limit `bound` of
+/// each host (both in fetches a day).
 pub fn prices(items: &[Item], hosts: usize, budget: f64, bound: f64) -> Vec<f64> {
     let mut by_host = vec![Vec::new(); hosts];
     for item in items {
@@ -23,7 +24,7 @@ pub fn prices(items: &[Item], hosts: usize, budget: f64, bound: f64) -> Vec<f64>
     own.into_iter().map(|own| own.max(common)).collect()
 }
 
-/// Days between visits at a price; infinite where no visit pays.
+/// The days between visits at a price; infinite if visits are not worth it.
 pub fn interval(rate: f64, weight: f64, price: f64) -> f64 {
     inverse(price * rate / weight) / rate
 }
@@ -32,7 +33,7 @@ fn demand(items: &[Item], price: f64) -> f64 {
     items.iter().map(|item| 1.0 / interval(item.rate, item.weight, price)).sum()
 }
 
-/// Where a falling demand meets what there is.
+/// The price at which a falling demand equals the supply.
 fn price(demand: impl Fn(f64) -> f64, supply: f64) -> f64 {
     let (mut low, mut high) = (1e-9_f64, 1e6_f64);
     while high / low > 1.0 + 1e-6 {
@@ -42,12 +43,12 @@ fn price(demand: impl Fn(f64) -> f64, supply: f64) -> f64 {
     high
 }
 
-/// Solves `1 - e^-x (1 + x) = y` for x; infinite from 1 on.
+/// Solves `1 - e^-x (1 + x) = y` for x; infinite if y is 1 or more.
 fn inverse(y: f64) -> f64 {
     if y >= 1.0 {
         return f64::INFINITY;
     }
-    // A start from below, then Newton's steps.
+    // Newton's method, starting from a lower estimate.
     let mut x = if y < 0.5 { (2.0 * y).sqrt() * (1.0 + (2.0 * y).sqrt() / 3.0) } else { 1.7 - (1.0 - y).ln() };
     for _ in 0..8 {
         let e = (-x).exp();

@@ -1,7 +1,8 @@
-//! The scheduler of this project, with nothing known at the start but which pages showed the same at the first crawl.
+//! The scheduler of this project. At the start it knows only which pages showed the same in the first crawl.
 //!
-//! This is what an engine does around the scheduler: it keeps the records, fetches what is due, compares, and judges which
-//! pages show the same. Clusters are told apart by what was fetched alone, never by the web's own log.
+//! This module does what an engine does around the scheduler: it keeps the records, fetches pages that are due,
+//! compares them, and decides which pages show the same. It judges by fetched contents alone, never by the log of the
+//! web.
 
 use std::collections::HashMap;
 
@@ -18,53 +19,53 @@ use super::baselines::{rested, seconds};
 use super::run::{Archive, Policy};
 use super::web::{Shown, Web};
 
-/// The policy.
+/// The policy of this project's scheduler.
 #[derive(Debug)]
 pub struct Ours<'a> {
     web: &'a Web,
     refresh: Refresh,
     records: Vec<Record>,
-    /// Pages by host, for reviews.
+    /// The pages of each host, for reviews.
     by_host: Vec<Vec<u32>>,
-    /// Copies by representative.
+    /// The copies of each representative.
     copies: Vec<Vec<u32>>,
-    /// Copies that differed from their representative, by representative, until it was fetched once more.
+    /// By representative: the copies that differed from it, until it has been fetched once more.
     suspects: HashMap<u32, Vec<(u32, Shown)>>,
     pairs: HashMap<PairId, Pair>,
-    /// The page that was last seen to show a content.
+    /// By content: the page that was last seen to show it.
     showing: HashMap<u32, u32>,
-    /// What was counted.
+    /// The counts of the run.
     pub tally: Tally,
 }
 
 /// The record of a page.
 #[derive(Clone, Copy, Debug)]
 enum Record {
-    /// It is visited.
+    /// A page that is visited.
     Cluster(CopyCluster),
-    /// It is trusted to show what another shows.
+    /// A page that is trusted to show the same as page `of`.
     Copy { of: u32, copy: Copy },
 }
 
-/// What was counted.
+/// The counts of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Fetches.
+    /// The number of fetches.
     pub fetches: u64,
-    /// Of these, checks of copies, and representatives fetched again because of them.
+    /// The number of fetches that checked copies, or repeated representatives because of such a check.
     pub checks: u64,
-    /// Copies that left a cluster, and when.
+    /// The pages of copies that left a cluster, with the time.
     pub left: Vec<(u32, f64)>,
-    /// Pages that became copies of another again, and when.
+    /// The pages that became copies of another page again, with the time.
     pub joined: Vec<(u32, f64)>,
-    /// Pairs of hosts with three copies that have diverged, and since when.
+    /// The pairs of hosts of which three copies have diverged, with the time since when.
     pub watched: HashMap<PairId, f64>,
     /// Visits to a representative that compared its content with another page's.
     pub misled: u64,
 }
 
 impl<'a> Ours<'a> {
-    /// All pages were just fetched.
+    /// A policy for a web whose pages have all just been fetched.
     pub fn new(web: &'a Web, settings: Settings) -> Self {
         let mut refresh = Refresh::new(settings, Default::default(), Default::default());
         (0..web.spec.hosts).for_each(|_| _ = refresh.add_host((web.delay() * 86_400.0) as f32, Default::default()));
@@ -94,14 +95,15 @@ impl<'a> Ours<'a> {
         }
         let (suspects, pairs, tally) = Default::default();
         let mut ours = Self { web, refresh, records, by_host, copies, suspects, pairs, showing, tally };
-        // The first round finds the demand, the second the dues.
+        // The first round computes the demand, the second the due times.
         for _ in 0..2 {
             (0..web.spec.hosts as HostId).for_each(|host| ours.review(host, start));
         }
         ours
     }
 
-    /// A sitemap lists a page. `told`: when it was read, if it says that the page has changed since its last visit.
+    /// Reports that a sitemap lists a page. `told` is the time at which the sitemap was read, if it says that the page
+    /// has changed since its last visit.
     pub fn listed(&mut self, page: u32, told: Option<Seconds>) {
         let host = self.host(page);
         if let Record::Cluster(cluster) = &mut self.records[page as usize] {
@@ -125,7 +127,7 @@ impl<'a> Ours<'a> {
         self.web.pages[page as usize].host
     }
 
-    /// A representative was fetched.
+    /// Reports that a representative was fetched.
     fn visited(&mut self, page: u32, mut cluster: CopyCluster, shown: Shown, now: f64, archive: &mut Archive) {
         let host = self.host(page);
         let seen = VisitFinding { changed: archive.before() != shown, modified: None };
@@ -146,7 +148,7 @@ impl<'a> Ours<'a> {
         }
     }
 
-    /// Looks after the copies of a page that was just visited.
+    /// Decides for each copy of a page that was just visited whether it stays trusted.
     fn care(&mut self, page: u32, now: f64) {
         let Record::Cluster(cluster) = self.records[page as usize] else { return };
         if self.copies[page as usize].is_empty() {
@@ -173,13 +175,13 @@ impl<'a> Ours<'a> {
         }
     }
 
-    /// A copy was fetched, to be checked.
+    /// Reports that a copy was fetched for a check.
     fn checked(&mut self, page: u32, of: u32, shown: Shown, now: f64, archive: &Archive) {
         self.spent();
         if archive.stored(of) == shown {
             return self.held(page, now);
         }
-        // Perhaps both have changed since the representative was fetched.
+        // Both may have changed since the representative was fetched.
         self.suspects.entry(of).or_default().push((page, shown));
         let host = self.host(of);
         if let Record::Cluster(cluster) = &mut self.records[of as usize]
@@ -226,7 +228,7 @@ impl<'a> Ours<'a> {
         }
     }
 
-    /// A copy is a page of its own from now on. `fetched`: when it was fetched, if it was.
+    /// Makes a copy a page of its own. `fetched` is the time of its fetch, if it was fetched.
     fn leave(&mut self, page: u32, now: f64, fetched: Option<f64>) {
         let Record::Copy { of, copy } = self.records[page as usize] else { return };
         let Record::Cluster(cluster) = &mut self.records[of as usize] else { return };
@@ -240,7 +242,7 @@ impl<'a> Ours<'a> {
         self.tally.left.push((page, now));
     }
 
-    /// A page showed what another is known to show.
+    /// Makes a page a copy of the page that is known to show the same, if that pair of hosts may be trusted.
     fn join(&mut self, page: u32, other: u32, now: f64) {
         let of = match self.records[other as usize] {
             Record::Cluster(_) => other,
@@ -274,7 +276,7 @@ impl<'a> Ours<'a> {
     }
 }
 
-/// The content that the page shows.
+/// The number of the content that the page shows.
 fn joins_source(web: &Web, page: u32, now: f64) -> u32 {
     web.shows(page, now).source
 }

@@ -1,41 +1,43 @@
-//! One policy on one web: so many fetches a day, hosts that must rest, and the share of pages that are as they are on the web.
+//! Runs one policy on one web, with a fixed number of fetches a day and a delay for each host, and measures the share
+//! of fresh pages: those whose stored version is the current one.
 
 use super::web::{DAYS, Shown, Web};
 
-/// Freshness counts from this day on.
+/// The day from which freshness is measured.
 pub const FROM: f64 = 20.0;
 
-/// Decides what is fetched.
+/// A policy, which decides which pages are fetched.
 pub trait Policy {
-    /// What to fetch now; `None` to let the moment pass. The page's host must not rest.
+    /// The page to fetch now, or `None` to skip this chance. The host of the page must not be within its delay.
     fn next(&mut self, now: f64) -> Option<u32>;
 
-    /// The page was fetched. The archive holds it already; what else is to be taken as shown, the policy says.
+    /// Reports that a page was fetched. The archive holds it already; the policy may also store it for copies of the
+    /// page.
     fn fetched(&mut self, page: u32, shown: Shown, now: f64, archive: &mut Archive);
 }
 
-/// What was stored of each page, and for how long it was true.
+/// The stored version of each page, and how long it was the current one.
 #[derive(Debug)]
 pub struct Archive<'a> {
     /// The web.
     pub web: &'a Web,
     stored: Vec<Stored>,
-    /// What was stored of the page that was fetched last, before that.
+    /// The version of the page that was fetched last, as it was stored before that fetch.
     before: Shown,
-    /// Days of freshness, of all pages together, from [`FROM`] on.
+    /// The sum of the days for which pages were fresh, from [`FROM`] on.
     fresh: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Stored {
     shown: Shown,
-    /// When it was stored, and until when it is true.
+    /// The time at which it was stored, and the time until which it is current.
     from: f64,
     until: f64,
 }
 
 impl<'a> Archive<'a> {
-    /// All pages as they are at the start.
+    /// An archive that holds all pages as they are at the start.
     pub fn new(web: &'a Web) -> Self {
         let mut archive =
             Self { web, stored: vec![Stored::default(); web.pages.len()], before: Shown::default(), fresh: 0.0 };
@@ -45,17 +47,17 @@ impl<'a> Archive<'a> {
         archive
     }
 
-    /// What is stored of a page.
+    /// The stored version of a page.
     pub fn stored(&self, page: u32) -> Shown {
         self.stored[page as usize].shown
     }
 
-    /// What was stored of the page that is being reported as fetched, before it was fetched.
+    /// The version that was stored before the fetch that is being reported.
     pub fn before(&self) -> Shown {
         self.before
     }
 
-    /// The page is believed to show this.
+    /// Stores what the page is believed to show.
     pub fn store(&mut self, page: u32, shown: Shown, now: f64) {
         self.close(page, now);
         let until = if self.web.shows(page, now) == shown { self.web.shows_until(page, shown) } else { now };
@@ -67,7 +69,7 @@ impl<'a> Archive<'a> {
         self.fresh += (until.min(now) - from.max(FROM)).max(0.0);
     }
 
-    /// Share of pages that were fresh, on average over time.
+    /// The average share of fresh pages over time.
     fn freshness(mut self) -> f64 {
         for page in 0..self.stored.len() as u32 {
             self.close(page, DAYS);
@@ -76,16 +78,16 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FreshnessResult {
-    /// Time-averaged freshness from day 20 on.
+    /// The average freshness from day 20 on.
     pub freshness: f64,
-    /// Share of the budget that was not spent.
+    /// The share of the budget that was not spent.
     pub unspent: f64,
 }
 
-/// Runs a policy for all days, with so many fetches a page and day.
+/// Runs a policy for all days, with `budget` fetches per page and day.
 pub fn run(web: &Web, budget: f64, policy: &mut dyn Policy) -> FreshnessResult {
     let mut archive = Archive::new(web);
     let step = 1.0 / (budget * web.pages.len() as f64);

@@ -1,35 +1,35 @@
-//! The scheduler of this project, where each host has a sitemap that is read once a day.
+//! The scheduler of this project on a web whose hosts all have a sitemap, which is read once a day.
 
 use super::baselines::seconds;
 use super::ours::Ours;
 use super::run::{Archive, Policy};
 use super::web::{Shown, Web};
 
-/// What the `lastmod` of a sitemap says.
+/// The meaning of `lastmod` in the sitemaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lastmod {
-    /// When the page changed.
+    /// The time at which the page changed.
     Honest,
-    /// The time at which the sitemap was asked for.
+    /// The time at which the sitemap was requested.
     Lying,
-    /// Nothing.
+    /// There is no `lastmod`.
     Silent,
 }
 
-/// The policy.
+/// The policy of this project's scheduler, with sitemaps.
 #[derive(Debug)]
 pub struct WithSitemaps<'a> {
     web: &'a Web,
     ours: Ours<'a>,
     lastmod: Lastmod,
-    /// What each page showed at its last visit.
+    /// The version of each page at its last visit.
     last: Vec<Shown>,
-    /// When the sitemaps are read again.
+    /// The time at which the sitemaps are read next.
     reads: f64,
 }
 
 impl<'a> WithSitemaps<'a> {
-    /// All hosts have sitemaps of one kind.
+    /// A policy for hosts whose sitemaps are all of this kind.
     pub fn new(web: &'a Web, ours: Ours<'a>, lastmod: Lastmod) -> Self {
         let last = (0..web.pages.len() as u32).map(|page| web.shows(page, 0.0)).collect();
         Self { web, ours, lastmod, last, reads: 1.0 }

@@ -1,71 +1,71 @@
-//! Synthetic webs: pages on hosts, copies on mirrors, contents that change, copies that diverge. The web keeps the log of all
-//! changes, and the log is the judge of freshness.
+//! Synthetic webs: pages on hosts, copies on mirrors, contents that change, copies that diverge. The web logs all
+//! changes, and freshness is measured with this log.
 
 use fastrand::Rng;
 
 use super::changes::{Pattern, exponential, normal};
 
-/// What to make.
+/// The parameters of a synthetic web.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WebSpec {
-    /// URLs, copies included.
+    /// The number of URLs, copies included.
     pub pages: usize,
-    /// Hosts; their sizes follow Zipf's law.
+    /// The number of hosts. Their sizes follow Zipf's law.
     pub hosts: usize,
-    /// Share of the pages that are copies.
+    /// The share of the pages that are copies.
     pub copies: f64,
-    /// Share of the copies that diverge, each at a moment of its own.
+    /// The share of the copies that diverge, each at a time of its own.
     pub lying: f64,
-    /// How changes follow each other.
+    /// The distribution of changes over time.
     pub pattern: Pattern,
-    /// Deviation of the logarithm of the change rates, whose median is one a day.
+    /// The standard deviation of the logarithm of the change rates. Their median is one change a day.
     pub deviation: f64,
-    /// Decides everything else.
+    /// The seed of all random decisions.
     pub seed: u64,
 }
 
-/// How long every simulation lasts, days.
+/// The length of a simulation, in days.
 pub const DAYS: f64 = 100.0;
 
-/// What a page shows: a content, and how often it has changed.
+/// A version of a page: its content, and the number of changes of that content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Shown {
-    /// The content that changes.
+    /// The number of the content.
     pub source: u32,
-    /// Changes so far.
+    /// The number of its changes so far.
     pub version: u32,
 }
 
 /// A page.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
-    /// Its host.
+    /// The host.
     pub host: u32,
-    /// Of a copy, the page that it is a copy of.
+    /// The page of which this is a copy, if it is one.
     pub original: Option<u32>,
-    /// What it shows.
+    /// The content that it shows at first.
     pub source: u32,
-    /// Of a copy that diverges: when, and what it shows then.
+    /// If it is a copy that diverges: the time, and the content that it shows from then on.
     pub diverges: Option<(f64, u32)>,
 }
 
-/// A web and its log.
+/// A web and the log of its changes.
 #[derive(Clone, Debug)]
 pub struct Web {
-    /// What was asked for.
+    /// The parameters with which it was made.
     pub spec: WebSpec,
-    /// All pages. Originals first.
+    /// All pages, originals first.
     pub pages: Vec<Page>,
-    /// Change rates of the sources, changes a day.
+    /// The number of changes a day, by content.
     pub rates: Vec<f64>,
-    /// Moments of change, by source.
+    /// The times of changes, by content.
     log: Vec<Vec<f32>>,
-    /// Pages of the largest host.
+    /// The number of pages of the largest host.
     largest: usize,
 }
 
 impl Web {
-    /// Makes one.
+    /// Makes a web.
     pub fn new(spec: WebSpec) -> Self {
         let mut random = Rng::with_seed(spec.seed);
         let mut hosts = Zipf::new(spec.hosts, &mut random);
@@ -73,7 +73,7 @@ impl Web {
         let mut pages: Vec<Page> = (0..originals)
             .map(|n| Page { host: hosts.draw(&mut random), original: None, source: n as u32, diverges: None })
             .collect();
-        // Each host has one mirror, or two.
+        // Each host has one or two mirrors.
         let mirrors: Vec<[u32; 2]> = (0..spec.hosts as u32)
             .map(|host| [0, 1].map(|_| (host + random.u32(1..spec.hosts as u32)) % spec.hosts as u32))
             .collect();
@@ -98,7 +98,7 @@ impl Web {
         web
     }
 
-    /// The copies that diverge. A tenth of the pairs of hosts has most of them.
+    /// The copies that diverge. Most of them belong to a tenth of the pairs of hosts.
     fn liars(&self, random: &mut Rng) -> Vec<usize> {
         let bad_pairs = random.u64(..);
         let is_bad = |page: &Page| {
@@ -106,7 +106,7 @@ impl Web {
             Rng::with_seed(bad_pairs ^ pair).f64() < 0.1
         };
         let copies = self.pages.iter().enumerate().filter(|(_, page)| page.original.is_some());
-        // Drawn without replacement, those of bad pairs forty times as likely.
+        // They are drawn without replacement, and those of bad pairs are forty times as likely.
         let mut drawn: Vec<(u64, usize)> = copies
             .map(|(n, page)| ((exponential(random) * 1e15 / if is_bad(page) { 40.0 } else { 1.0 }) as u64, n))
             .collect();
@@ -122,19 +122,19 @@ impl Web {
         (self.log.len() - 1) as u32
     }
 
-    /// What a page shows.
+    /// The version of a page at a time.
     pub fn shows(&self, page: u32, now: f64) -> Shown {
         let source = self.source(page, now);
         Shown { source, version: self.log[source as usize].partition_point(|at| f64::from(*at) <= now) as u32 }
     }
 
-    /// Which content a page shows.
+    /// The content of a page at a time.
     pub fn source(&self, page: u32, now: f64) -> u32 {
         let page = &self.pages[page as usize];
         page.diverges.filter(|(at, _)| *at <= now).map_or(page.source, |(_, source)| source)
     }
 
-    /// Until when a page shows what it shows now.
+    /// The time until which a page shows this version.
     pub fn shows_until(&self, page: u32, shown: Shown) -> f64 {
         let page = &self.pages[page as usize];
         let change =
@@ -142,29 +142,29 @@ impl Web {
         page.diverges.filter(|_| shown.source == page.source).map_or(change, |(at, _)| at.min(change))
     }
 
-    /// The change rate of what a page shows.
+    /// The change rate of the content that a page shows.
     pub fn rate(&self, page: u32, now: f64) -> f64 {
         self.rates[self.source(page, now) as usize]
     }
 
-    /// Names the pair of hosts by which a page is a copy.
+    /// The number of the pair of hosts of a copy and its original.
     pub fn pair(&self, page: u32) -> u32 {
         self.pair_of(self.pages[page as usize].original.unwrap_or(page), page)
     }
 
-    /// Names the pair of the hosts of two pages.
+    /// The number of the pair of hosts of two pages.
     pub fn pair_of(&self, original: u32, copy: u32) -> u32 {
         self.pages[original as usize].host * self.spec.hosts as u32 + self.pages[copy as usize].host
     }
 
-    /// Days from a request to the next one to the same host. The same for all hosts, and so long that the largest host can
-    /// be asked for a quarter of its pages a day: large hosts are bound by it.
+    /// The days between two requests to a host, the same for all hosts. The largest host then allows requests for a
+    /// quarter of its pages a day, which limits the visits to large hosts.
     pub fn delay(&self) -> f64 {
         4.0 / self.largest as f64
     }
 }
 
-/// Hosts drawn with probabilities in proportion to 1, 1/2, 1/3 and so on.
+/// A distribution of hosts, with probabilities in proportion to 1, 1/2, 1/3 and so on.
 struct Zipf(Vec<f64>);
 
 impl Zipf {

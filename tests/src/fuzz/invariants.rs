@@ -1,4 +1,5 @@
-//! What must hold of each target, whatever the bytes are; each function returns a word for how its target behaved.
+//! The invariants of each target, which hold for any bytes. Each function returns a hash that stands for the behaviour
+//! of its target.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,14 +16,14 @@ use frontier::robots::{Answer, RobotsRules, page_directives};
 use frontier::sitemap::Sitemap;
 use url::Url;
 
-/// A word for a behaviour.
+/// A hash of some facts, which stands for a behaviour.
 pub(super) fn word(facts: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     facts.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The order of magnitude of a count, so that not every count is a behaviour of its own.
+/// The order of magnitude of a count. It is used so that not every count is a behaviour of its own.
 fn magnitude(count: usize) -> u32 {
     (count + 1).ilog2()
 }
@@ -31,7 +32,7 @@ fn base() -> Url {
     Url::parse("https://a.example/b/c").unwrap_or_else(|_| unreachable!())
 }
 
-/// robots.txt: the store gives back what it got; equal answers before and after.
+/// robots.txt: the rules can be stored and read again, and they give the same answers afterwards.
 pub fn robots(input: &[u8]) -> u64 {
     let origin = base();
     let rules =
@@ -51,12 +52,13 @@ pub fn robots(input: &[u8]) -> u64 {
     word((answers, delay, magnitude(rules.sitemaps().len()), magnitude(rules.to_bytes().len()), directives.noindex))
 }
 
-/// URL keys: idempotent, normal, and hashed alike with and without making the key.
+/// URL keys: a key is its own key, it is a normal URL, and the hash of a URL is the same whether the key is made or
+/// not.
 pub fn url(input: &[u8]) -> u64 {
     let text = String::from_utf8_lossy(input);
     let Ok(url) = resolve(&base(), &text) else { return 0 };
     let mut settings = config::Settings::default().urls;
-    // Which rules are on is up to the input, too.
+    // The input also decides which rules are on.
     let switches = input.len();
     (settings.drop_user, settings.drop_host_dot) = (switches & 1 == 0, switches & 2 == 0);
     (settings.normalize_escapes, settings.drop_empty) = (switches & 4 == 0, switches & 8 == 0);
@@ -65,7 +67,7 @@ pub fn url(input: &[u8]) -> u64 {
     for canonicalizer in [Canonicalizer::default(), Canonicalizer::new(&settings)] {
         let key = canonicalizer.key(&url);
         let again = Url::parse(key.as_str()).expect("a key is a URL");
-        // The parser itself does not always leave what it wrote; then no key can.
+        // The URL parser itself does not always keep a URL that it wrote. In such cases no key can be stable.
         if Url::parse(url.as_str()).is_ok_and(|same| same == url) {
             assert_eq!(again.as_str(), key.as_str(), "the key of {url}");
             assert_eq!(canonicalizer.key(&again), key, "the key of {url}");
@@ -78,7 +80,7 @@ pub fn url(input: &[u8]) -> u64 {
     word((kinds, url.path().contains(';'), url.path().contains('%')))
 }
 
-/// Sitemaps: web addresses only, priorities in 0..1, and no more than the protocol allows.
+/// Sitemaps: only web addresses, priorities within 0..1, and no more entries than the protocol allows.
 pub fn sitemap(input: &[u8]) -> u64 {
     let base = base();
     let (mut count, mut facts) = (0, 0);
@@ -93,12 +95,13 @@ pub fn sitemap(input: &[u8]) -> u64 {
     word((magnitude(count), facts))
 }
 
-/// Pages: web addresses only, bounded texts, and the same answer from a reader of many pages and a new one.
+/// Pages: only web addresses, texts of limited length, and the same result from a new reader as from one that has read
+/// many pages.
 pub fn html(input: &[u8]) -> u64 {
     read_page(input, Some("text/html; charset=utf-8"))
 }
 
-/// The first line is the content type, the rest the body.
+/// Like [`html`], but the first line of the input is the content type, and the rest is the body.
 pub fn charset(input: &[u8]) -> u64 {
     let end = input.iter().position(|octet| *octet == b'\n').unwrap_or(0);
     let content_type = String::from_utf8_lossy(&input[..end]);
@@ -106,7 +109,7 @@ pub fn charset(input: &[u8]) -> u64 {
 }
 
 thread_local! {
-    /// Has read all pages before.
+    /// A reader that has read all pages before.
     static READER: RefCell<Reader> = RefCell::default();
 }
 
@@ -129,7 +132,7 @@ fn read_page(body: &[u8], content_type: Option<&str>) -> u64 {
     word((flags, magnitude(page.links.len()), magnitude(page.words as usize), magnitude(page.title.len())))
 }
 
-/// WARC: reading ends, and what it gives is no more than there was.
+/// WARC: the reader comes to an end, and returns no more than there is in the input.
 pub fn warc(input: &[u8]) -> u64 {
     let mut reader = warc::read::Reader::new(input, 1 << 16);
     let (mut pieces, mut bodies) = (0, 0);
@@ -153,7 +156,7 @@ pub fn warc(input: &[u8]) -> u64 {
     word((end, magnitude(pieces), magnitude(bodies), magnitude(reader.skipped() as usize)))
 }
 
-/// What is looked at of an answer.
+/// The fields of an answer that are compared.
 #[derive(serde::Deserialize)]
 struct Reply {
     verdict: Option<String>,
@@ -165,14 +168,14 @@ struct Failure {
     code: String,
 }
 
-/// The protocol: one answer a line, each of them JSON, none of them a panic in disguise, and the same from one thread and
-/// from three.
+/// The protocol: one answer for each line, each of them JSON and none of them an internal error, and the same answers
+/// with one thread as with three.
 pub fn protocol(input: &[u8]) -> u64 {
     let output = answers(input, 1);
     assert_eq!(output, answers(input, 3), "one thread and three");
     let mut kinds = Vec::new();
     for line in output.split_inclusive(|octet| *octet == b'\n') {
-        // An id comes back as it was, and may hold numbers that no machine has: it is JSON all the same.
+        // An id is returned as it was sent. It may have numbers that no machine type can hold, but it is still JSON.
         let answer: Reply = serde_json::from_slice(line).expect("an answer is JSON");
         let code = answer.error.map(|error| error.code).unwrap_or_default();
         assert_ne!(code, "internal");

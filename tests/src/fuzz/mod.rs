@@ -1,9 +1,10 @@
-//! Fuzzing on stable Rust: seeded, so that a run can be repeated, and guided by what the targets say of themselves rather
-//! than by coverage.
+//! Fuzzing on stable Rust. It is seeded, so that a run can be repeated, and it is guided by what the targets report
+//! about their behaviour, not by coverage.
 //!
-//! A [`Target`] is a function of bytes that panics where an invariant does not hold, and returns a word for how it behaved
-//! (how many rules, which error). An input with a behaviour not seen before joins the corpus, from which later inputs are
-//! made by a few changes: bits, bytes, pieces copied, cut, joined, and words of the format.
+//! A [`Target`] is a function of bytes that panics if an invariant does not hold, and that returns a hash of its
+//! behaviour (for example, how many rules there were, or which error). An input with a new behaviour joins the corpus.
+//! Later inputs are made from the corpus by a few changes: of bits and bytes, by copying, cutting and joining pieces,
+//! and by adding words of the format.
 
 mod invariants;
 mod mutate;
@@ -18,49 +19,49 @@ use std::time::{Duration, Instant};
 use mutate::Mutator;
 pub use targets::TARGETS;
 
-/// Something that reads bytes from strangers.
+/// A function that reads bytes from strangers.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name on the command line, and that of its folder of seeds.
+    /// The name on the command line, which is also the name of the folder with its seeds.
     pub name: &'static str,
-    /// Words of its format, to put anywhere.
+    /// Words of its format, which are put anywhere.
     pub words: &'static [&'static str],
-    /// Whole inputs to begin with.
+    /// Whole inputs for the start.
     pub seeds: &'static [&'static str],
-    /// Reads an input; panics where an invariant does not hold. Returns a word for how it behaved.
+    /// Reads an input, and panics if an invariant does not hold. Returns a hash of its behaviour.
     pub run: fn(&[u8]) -> u64,
 }
 
-/// When a run ends.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Executions.
+    /// The largest number of executions.
     pub executions: u64,
-    /// Time.
+    /// The longest time.
     pub time: Duration,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default)]
 pub struct FuzzResult {
-    /// Inputs read, the corpus to begin with included.
+    /// The number of inputs that were run, including the initial corpus.
     pub executions: u64,
-    /// Inputs that behaved in a new way.
+    /// The number of different behaviours.
     pub behaviours: usize,
-    /// The slowest.
+    /// The longest time of an execution.
     pub slowest: Duration,
     /// The inputs that made the target panic, or took longer than [`HANG`].
     pub findings: Vec<Vec<u8>>,
 }
 
-/// An input that takes longer than this is a finding, even on a busy machine.
+/// The time above which an input is a finding, even on a busy machine.
 pub const HANG: Duration = Duration::from_secs(20);
-/// Inputs kept to make others from.
+/// The largest number of inputs in the corpus.
 const MAX_CORPUS: usize = 4_096;
-/// Findings after which a run ends: they are often one.
+/// The number of findings after which a run ends. They often have one cause.
 const MAX_FINDINGS: usize = 8;
 
-/// Inputs of a target: its own seeds, and every file in its folder below `folder`, past findings among them.
+/// The initial inputs of a target: its own seeds, and every file in its folder below `folder`, including past findings.
 pub fn corpus(target: &Target, folder: &Path) -> Vec<Vec<u8>> {
     let mut corpus: Vec<_> = target.seeds.iter().map(|seed| seed.as_bytes().to_vec()).collect();
     if let Ok(files) = std::fs::read_dir(folder.join(target.name)) {
@@ -71,14 +72,14 @@ pub fn corpus(target: &Target, folder: &Path) -> Vec<Vec<u8>> {
     corpus
 }
 
-/// One execution, and how long it took.
+/// Runs one input. Returns the result and the time that it took.
 fn execute(target: &Target, input: &[u8]) -> (std::thread::Result<u64>, Duration) {
     let began = Instant::now();
     let result = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
     (result, began.elapsed())
 }
 
-/// Runs a target on a corpus and on what becomes of it.
+/// Runs a target on a corpus, and then on inputs that are made from it.
 pub fn run(target: &Target, corpus: Vec<Vec<u8>>, seed: u64, bounds: Bounds) -> FuzzResult {
     let start = Instant::now();
     let mut mutator = Mutator::new(seed, target.words);
@@ -96,7 +97,7 @@ pub fn run(target: &Target, corpus: Vec<Vec<u8>>, seed: u64, bounds: Bounds) -> 
         };
         let (mut result, mut took) = execute(target, &input);
         if took > HANG {
-            // On a busy machine a process may wait for longer than that: twice in a row is no accident.
+            // On a busy machine, a process may have to wait for longer than that, but hardly twice in a row.
             (result, took) = execute(target, &input);
         }
         outcome.executions += 1;

@@ -1,13 +1,13 @@
-//! New inputs from old ones, by a seed.
+//! Makes new inputs from old ones.
 
 use fastrand::Rng;
 
-/// Inputs grow no longer than this, so that an execution stays short.
+/// The largest length of an input, which keeps executions short.
 const MAX_LENGTH: usize = 64 << 10;
 /// Bytes that formats treat in a special way.
 const ODD: &[u8] = b"\0\x01\n\r\t %&'\"#/:;<=>?@\\[]{}\x7f\x80\xbf\xc3\xe2\xf0\xfe\xff";
 
-/// Makes inputs; two with one seed make the same.
+/// Makes inputs. Two mutators with the same seed make the same inputs.
 #[derive(Debug)]
 pub(super) struct Mutator {
     random: Rng,
@@ -19,12 +19,12 @@ impl Mutator {
         Self { random: Rng::with_seed(seed), words }
     }
 
-    /// A number below `bound`; 0 where there is none.
+    /// A number below `bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         if bound == 0 { 0 } else { self.random.usize(..bound) }
     }
 
-    /// One to eight changes to an input of the corpus.
+    /// An input of the corpus with one to eight changes.
     pub fn next(&mut self, corpus: &[Vec<u8>]) -> Vec<u8> {
         let at = self.below(corpus.len());
         let mut input = corpus.get(at).cloned().unwrap_or_default();

@@ -1,9 +1,9 @@
-//! What reads bytes from strangers: the words of each format, and inputs to begin with.
+//! The targets: functions that read bytes from strangers, with the words of each format and the initial inputs.
 
 use super::Target;
 use super::invariants::{charset, html, protocol, robots, sitemap, url, warc};
 
-/// Every target.
+/// All targets.
 pub const TARGETS: [Target; 8] = [
     Target {
         name: "robots",

@@ -1,4 +1,4 @@
-//! The tokenizer of HTML beside html5ever's: the same tokens on any input.
+//! Compares this project's HTML tokenizer with the one of html5ever: both must produce the same tokens for any input.
 
 use dedup_stage::page::tokenizer::oracle::{Token, both};
 
@@ -82,7 +82,7 @@ pub const TARGET: Target = Target {
     run,
 };
 
-/// Panics where the tokens differ; the kinds of the tokens are the behaviour.
+/// Panics if the tokens differ. The behaviour is the kinds of the tokens.
 fn run(input: &[u8]) -> u64 {
     let html = String::from_utf8_lossy(input);
     let [ours, theirs] = both(&html);

@@ -1,5 +1,5 @@
-//! A site that copies another one so that a crawler takes the other for the copy: whatever it copies, and whatever becomes of
-//! its links, the victim's pages must be fetched.
+//! A site that copies another one, so that a crawler takes the other site for the copy. Whatever the attacker copies,
+//! and wherever its links lead, the pages of the victim must be fetched.
 
 use fastrand::Rng;
 use url::Url;
@@ -7,12 +7,12 @@ use url::Url;
 use super::draw::{prose, target, word};
 use super::{Page, Reply, Site};
 
-/// The attacker and its victim. The attacker is the first seed, and its front page is fetched first.
+/// An attacker and its victim. The attacker is the first seed, and its front page is fetched first.
 #[derive(Clone, Debug)]
 pub struct Attack {
     copied: Copied,
     junk: Junk,
-    /// Pages of the victim, without its front page and index.
+    /// The number of articles of the victim: its pages without the front page and the index.
     articles: u64,
     attacker: String,
     victim: String,
@@ -20,21 +20,21 @@ pub struct Attack {
     salt: u64,
 }
 
-/// What the attacker copies.
+/// The pages that the attacker copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copied {
     /// The front page, byte for byte.
     Home,
-    /// The front page, with a word more.
+    /// The front page, with one more word.
     HomeAndAWord,
     /// The front page, the index and the first 40 articles.
     Forty,
 }
 
-/// What the attacker has in place of the victim's other pages.
+/// The answer of the attacker for the pages that it does not copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Junk {
-    /// 404.
+    /// A 404 answer.
     Missing,
     /// Other texts.
     Texts,
@@ -42,15 +42,15 @@ pub enum Junk {
     Silence,
 }
 
-/// Links on one page of the index.
+/// The number of links on one page of the index.
 const INDEX: u64 = 20;
-/// Articles that the front page links to at most; where there are more, it links to an index.
+/// The largest number of articles to which the front page links. A site with more articles has an index.
 const FRONT: u64 = 100;
-/// The delay that the victim asks for, in seconds: so the attacker always comes first.
+/// The delay between requests that the victim asks for, in seconds. Because of it, the attacker always comes first.
 const SLOW: u32 = 10;
 
 impl Attack {
-    /// An attack on a site of so many articles.
+    /// An attack on a site with this many articles.
     pub fn draw(seed: u64, articles: u64, copied: Copied, junk: Junk) -> Self {
         let mut random = Rng::with_seed(seed ^ 0x6576_696c);
         Self {
@@ -64,7 +64,7 @@ impl Attack {
         }
     }
 
-    /// Whether a URL is the victim's.
+    /// Whether the victim has this URL.
     pub fn is_victims(&self, url: &str) -> bool {
         url.split('/').nth(2) == Some(&self.victim)
     }
@@ -73,7 +73,7 @@ impl Attack {
         if self.articles > FRONT { self.articles.div_ceil(INDEX) } else { 0 }
     }
 
-    /// The victim's page there. All its links are relative.
+    /// The page of the victim at this target. All its links are relative.
     fn page(&self, target: &str, more: &str) -> Option<Page> {
         let Self { folder, salt, .. } = self;
         if target == "/" {

@@ -1,4 +1,4 @@
-//! How a crawl fetches from a web without sockets, and what is written down meanwhile.
+//! Lets a crawl fetch from a web without sockets, and records the fetches.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
@@ -14,7 +14,7 @@ use super::draw::hash;
 use super::{Reply, Site, Thing};
 use crate::memory::respond;
 
-/// A fetcher of a web; its answers take no time. Clones share what was seen.
+/// A fetcher for a web. Its answers take no time. Clones share the record.
 #[derive(Clone)]
 pub struct Browser {
     site: Arc<dyn Site>,
@@ -22,14 +22,14 @@ pub struct Browser {
     seen: Arc<Mutex<Browsed>>,
 }
 
-/// What was fetched.
+/// The record of the fetches.
 #[derive(Clone, Debug, Default)]
 pub struct Browsed {
-    /// URLs of pages that were asked for and answered, in order. robots.txt is none of them.
+    /// The URLs of pages that were requested and answered, in order, without robots.txt.
     pub urls: Vec<String>,
-    /// Requests that were never answered.
+    /// The number of requests that were never answered.
     pub unanswered: u64,
-    /// What the pages brought.
+    /// The content of the pages.
     pub things: BTreeSet<Thing>,
 }
 
@@ -39,7 +39,7 @@ impl Browser {
         Self { site, clock, seen: Arc::default() }
     }
 
-    /// What was fetched so far.
+    /// The record so far.
     pub fn seen(&self) -> Browsed {
         self.lock().clone()
     }
@@ -90,7 +90,7 @@ impl Fetch for Browser {
         Ok(respond(answer, &request, share, &self.clock))
     }
 
-    /// An address of its own for every host, so that no two share a floor.
+    /// Gives every host an address of its own, so that no two hosts share the delay of an address.
     async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {
         let host = hash(url.host_str().unwrap_or_default(), 0) as u32 & 0xff_ffff;
         Ok(vec![IpAddr::V4(Ipv4Addr::from_bits(0x1600_0000 | host))])

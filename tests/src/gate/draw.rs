@@ -1,5 +1,5 @@
-//! Names, prose and ways to write URLs, drawn from seeds: no name is the same under another seed, so that nothing can be
-//! recognised by its name.
+//! Names, prose and styles of URLs, drawn from seeds. Each seed has other names, so that a crawler cannot recognise
+//! anything by its name.
 
 use fastrand::Rng;
 use url::{Position, Url};
@@ -10,34 +10,34 @@ const SYLLABLES: [&str; 20] = [
     "cam", "der",
 ];
 
-/// A word of no language.
+/// A word that is in no language.
 pub(super) fn word(random: &mut Rng) -> String {
     (0..random.usize(2..5)).map(|_| SYLLABLES[random.usize(..SYLLABLES.len())]).collect()
 }
 
-/// So many words of no language, other ones for each number.
+/// This many words that are in no language, different ones for each number.
 pub(super) fn prose(number: u64, words: usize) -> String {
     let mut random = Rng::with_seed(number ^ 0x7465_7874);
     (0..words).map(|_| word(&mut random)).collect::<Vec<_>>().join(" ")
 }
 
-/// A number that looks random and is always the same for the same text.
+/// A number that looks random and is always the same for the same text and salt.
 pub(super) fn hash(text: &str, salt: u64) -> u64 {
     xxh3_64_with_seed(text.as_bytes(), salt)
 }
 
-/// Path and query of a URL.
+/// The path and query of a URL.
 pub(super) fn target(url: &Url) -> &str {
     &url[Position::BeforePath..Position::AfterQuery]
 }
 
-/// How the pages of one kind are numbered in their URLs.
+/// The way in which the URLs of one kind of page contain the number of the page.
 #[derive(Clone, Debug)]
 pub(super) struct Address {
     name: String,
     key: String,
     style: Style,
-    /// The number in the URL is so many times that of the page.
+    /// The factor between the number of a page and the number in its URL.
     step: u64,
 }
 
@@ -64,26 +64,27 @@ enum Style {
 impl Address {
     const STYLES: [Style; 4] = [Style::Segment, Style::Folder, Style::File, Style::Query];
 
-    /// A name and a style of its own.
+    /// An address with a name and a style of its own.
     pub(super) fn draw(random: &mut Rng) -> Self {
         let style = Self::STYLES[random.usize(..4)];
         Self { name: word(random), key: word(random), style, step: 1 }
     }
 
-    /// A name of its own, and one of the styles in which a number cannot be seen.
+    /// An address with a name of its own, and with a style that does not show the number.
     pub(super) fn hidden(random: &mut Rng) -> Self {
         let style = [Style::Hex, Style::View, Style::Word, Style::Root][random.usize(..4)];
         Self { name: word(random), key: word(random), style, step: 1 }
     }
 
-    /// Pages of a list that go on in a parameter: `/name?key=30` is the fourth page of ten entries each.
+    /// An address for the pages of a list, whose number is in a parameter or a path segment: `/name?key=30` may be the
+    /// fourth page of ten entries each.
     pub(super) fn pages(random: &mut Rng, entries: u64) -> Self {
         let step = if random.bool() { 1 } else { entries };
         let style = if random.bool() { Style::Query } else { Style::Segment };
         Self { name: word(random), key: word(random), style, step }
     }
 
-    /// Path and query of page `number`.
+    /// The path and query of page `number`.
     pub(super) fn write(&self, number: u64) -> String {
         let Self { name, key, .. } = self;
         let number = number * self.step;
@@ -99,13 +100,13 @@ impl Address {
         }
     }
 
-    /// A word that stands for a number.
+    /// The word that stands for a number.
     fn word(&self, number: u64) -> String {
         let number = hash(&self.key, number) as usize;
         (0..5).map(|place| SYLLABLES[number / 20_usize.pow(place) % 20]).collect()
     }
 
-    /// The number of the page at a path and query, if it is below `end`.
+    /// The number of the page at this path and query, if it is below `end`.
     pub(super) fn read(&self, target: &str, end: u64) -> Option<u64> {
         if matches!(self.style, Style::Hex | Style::View | Style::Word | Style::Root) {
             return (0..end).find(|number| self.write(*number) == target);
@@ -116,12 +117,12 @@ impl Address {
     }
 }
 
-/// Articles with texts of their own that link to each other: the honest part of a site.
+/// Articles with texts of their own that link to each other. They are the honest part of a site.
 #[derive(Clone, Debug)]
 pub(super) struct Articles {
-    /// How many there are.
+    /// The number of articles.
     pub count: u64,
-    /// Number of the first one's text.
+    /// The number of the text of the first article.
     pub first: u64,
     address: Address,
 }
@@ -131,17 +132,17 @@ impl Articles {
         Self { count, first, address: Address::draw(random) }
     }
 
-    /// Path and query of an article.
+    /// The path and query of an article.
     pub(super) fn write(&self, number: u64) -> String {
         self.address.write(number)
     }
 
-    /// The number of the article there; the front page is the first one.
+    /// The number of the article at this target. The front page is the first article.
     pub(super) fn read(&self, target: &str) -> Option<u64> {
         if target == "/" { Some(0) } else { self.address.read(target, self.count) }
     }
 
-    /// Articles that an article links to: a tree, and one across.
+    /// The articles to which an article links: its children in a tree, and one elsewhere.
     pub(super) fn next(&self, number: u64) -> impl Iterator<Item = u64> + use<> {
         let count = self.count;
         [2 * number + 1, 2 * number + 2, (7 * number + 3) % count].into_iter().filter(move |next| *next < count)

@@ -1,6 +1,6 @@
-//! Two parts of the web whose lists are equal, and that list pages of which many say something else: shops of two countries, two
-//! languages of one manual, partial mirrors. Whoever takes the lists of the second part for copies, and all that they lead to,
-//! loses the pages that only the second part has.
+//! Two parts of the web with the same lists, although many of the listed pages differ: shops of two countries, two
+//! languages of one manual, partial mirrors. A crawler that takes the lists of the second part for copies, and also all
+//! pages to which they lead, loses the pages that only the second part has.
 
 use fastrand::Rng;
 use url::Url;
@@ -8,30 +8,30 @@ use url::Url;
 use super::draw::{hash, prose, target, word};
 use super::{Page, Reply, Site};
 
-/// The two parts.
+/// A web of two such parts.
 #[derive(Clone, Debug)]
 pub struct Lists {
     shape: Shape,
-    /// Host and first folder of each part.
+    /// The host and the first folder of each part.
     parts: [(String, String); 2],
-    /// Pages of 100 that only one part has.
+    /// The percentage of the pages that only one part has.
     own: u64,
-    /// Pages of each part that are on no list's page.
+    /// The number of pages of each part that are not lists.
     leaves: u64,
     words: usize,
     salt: u64,
 }
 
-/// How the lists lead to the pages.
+/// The way in which the lists lead to the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Two levels of ten lists each.
     Tree,
-    /// Lists of 25 pages, each with a link to the next one. What both parts have stands first.
+    /// Lists of 25 pages, each with a link to the next list. The pages that both parts have come first.
     Chain,
 }
 
-/// Where the two parts are.
+/// The places of the two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parts {
     /// On two hosts of one domain.
@@ -43,7 +43,7 @@ pub enum Parts {
 }
 
 impl Parts {
-    /// Host and first folder of each part.
+    /// Draws the host and the first folder of each part.
     pub fn draw(self, random: &mut Rng) -> [(String, String); 2] {
         let (site, other) = (word(random), word(random));
         let hosts = match self {
@@ -57,11 +57,11 @@ impl Parts {
     }
 }
 
-/// Pages on one list of a chain.
+/// The number of pages in one list of a chain.
 const EACH: u64 = 25;
 
 impl Lists {
-    /// Two parts. `own` pages of 100 are only in one of them.
+    /// A web of two parts. `own` percent of the pages are only in one of them.
     pub fn draw(seed: u64, shape: Shape, parts: Parts, own: u64) -> Self {
         let mut random = Rng::with_seed(seed ^ 0x6c69_7374);
         Self {
@@ -76,7 +76,7 @@ impl Lists {
 
     fn is_own(&self, leaf: u64) -> bool {
         match self.shape {
-            // Whole lists are of one part only.
+            // In a tree, a list has either only shared pages or only pages of its own part.
             Shape::Tree => hash(&(leaf / 8).to_string(), self.salt) % 100 < self.own,
             Shape::Chain => leaf * 100 >= self.leaves * (100 - self.own),
         }
@@ -89,7 +89,7 @@ impl Lists {
     fn page(&self, part: usize, target: &str) -> Option<Page> {
         let target = target.strip_prefix(self.parts[part].1.as_str())?;
         let home = matches!(target, "/" | "");
-        // Both parts write their links alike.
+        // Both parts write their links the same way.
         let up = if home { "" } else { "../" };
         let link = |page: Page, path: String, name: &str| page.link(&format!("{up}{path}"), name);
         let leaf_link = |page, leaf| link(page, format!("item/{leaf}"), &prose(leaf ^ self.salt, 2));

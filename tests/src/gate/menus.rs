@@ -1,6 +1,6 @@
-//! Sites of which most pages are menus that say the same, and whose articles are only behind these menus. Each menu has a URL of
-//! its own kind: no two have the same folder, word or host. So nothing that is learned about one of them holds for the next,
-//! unless somebody sees that they are alike.
+//! Sites most of whose pages are equal menus, and whose articles can be reached only through these menus. Each menu has
+//! its own folder, word or host in its URL. Therefore, a rule that a crawler learns about one menu does not apply to
+//! the next, unless it recognises that they are alike.
 
 use fastrand::Rng;
 use url::Url;
@@ -13,9 +13,9 @@ use super::{Page, Reply, Site};
 pub struct Menus {
     kind: Menu,
     host: String,
-    /// Words of all menus.
+    /// The words of each menu.
     text: String,
-    /// Menus that lead to articles; the levels of the tree, where it is one.
+    /// The number of menus that lead to articles; in a tree, the number of its levels.
     size: u64,
     salt: u64,
 }
@@ -23,14 +23,14 @@ pub struct Menus {
 /// The kind of the menus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Menu {
-    /// Days of a calendar with one sentence for all, each with a link to a story. There are more of them than a folder may have
-    /// duplicates.
+    /// Days of a calendar, all with the same sentence, each with a link to a story. There are more of them than a
+    /// folder may have duplicates.
     Days,
-    /// `/someone/latest`, where everyone has a folder, with links to what that person wrote.
+    /// `/someone/latest`: everyone has a folder, with links to their texts.
     People,
     /// Hosts of one domain, each with the same front page and a page of its own.
     Hosts,
-    /// `/country/region/town`: a tree, with articles at the ends.
+    /// `/country/region/town`: a tree whose leaves are articles.
     Regions,
     /// `/node/17`: the same tree.
     Nodes,
@@ -39,10 +39,10 @@ pub enum Menu {
 }
 
 impl Menus {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Menu; 6] = [Menu::Days, Menu::People, Menu::Hosts, Menu::Regions, Menu::Nodes, Menu::Towns];
 
-    /// A site of a kind.
+    /// A site of this kind.
     pub fn draw(seed: u64, kind: Menu) -> Self {
         let mut random = Rng::with_seed(seed ^ 0x6d65_6e75);
         let size = match kind {
@@ -55,7 +55,7 @@ impl Menus {
         Self { kind, host, text, size, salt: random.u64(..) }
     }
 
-    /// A name for a number, which tells nothing.
+    /// A name for a number. It does not show the number.
     fn name(&self, number: u64) -> String {
         word(&mut Rng::with_seed(number ^ self.salt)) + &word(&mut Rng::with_seed(!number ^ self.salt))
     }
@@ -69,14 +69,14 @@ impl Menus {
         Page::new(prose(text ^ 1, 3)).text(text, 130)
     }
 
-    /// A list with a text of its own that leads to menus, 25 on a page.
+    /// A page of a list with a text of its own that links to menus, 25 on a page.
     fn index(&self, part: u64, of: u64, link: &dyn Fn(u64) -> String) -> Page {
         let page = Page::new(format!("Index {part}")).text(self.salt ^ part, 90);
         let page = (part * 25..((part + 1) * 25).min(of)).fold(page, |page, at| page.link(&link(at), "More"));
         if (part + 1) * 25 < of { page.link(&format!("/index/{}", part + 1), "Next") } else { page }
     }
 
-    /// The path of a place of the tree. The root is 1, and below `n` are `2n` and `2n + 1`.
+    /// The path of a node of the tree. The root is 1, and the children of `n` are `2n` and `2n + 1`.
     fn path(&self, place: u64) -> String {
         match self.kind {
             Menu::Regions => {
@@ -90,7 +90,7 @@ impl Menus {
 
     fn place(&self, path: &str) -> Option<u64> {
         let place = match self.kind {
-            // The name of a place tells which of the two it is.
+            // The name of a node decides which of the two children it is.
             Menu::Regions => path.split('/').skip(1).filter(|name| !name.is_empty()).try_fold(1, |above, name| {
                 [2 * above, 2 * above + 1].into_iter().find(|place| self.name(*place) == name)
             })?,

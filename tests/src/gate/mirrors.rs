@@ -1,5 +1,5 @@
-//! Partial mirrors: two sites that share some of their articles. Whoever takes the second for a mirror of the first loses the
-//! articles that it alone has; whoever does not fetches the shared ones twice.
+//! Partial mirrors: two sites that share some of their articles. A crawler that takes the second for a mirror of the
+//! first loses the articles that only the second has. A crawler that does not fetches the shared articles twice.
 
 use std::collections::BTreeSet;
 
@@ -9,54 +9,56 @@ use url::Url;
 use super::draw::{hash, prose, target, word};
 use super::{Page, Reply, Site, Thing};
 
-/// Two sites.
+/// Two sites that share articles.
 #[derive(Clone, Debug)]
 pub struct Partial {
     articles: u64,
-    /// Articles of 100 that both have.
+    /// The percentage of the articles that both sites have.
     shared: u64,
     own: Own,
     pace: Pace,
     hosts: [String; 2],
-    /// Folders of the articles of each.
+    /// The folder of the articles of each site.
     folders: [String; 2],
-    /// Folder of the articles that only one of them has, where these stand apart.
+    /// The folder of the articles that only one site has, if they have a folder of their own.
     apart: String,
     index: String,
-    /// Whether articles link to others of their site.
+    /// Whether articles link to other articles of their site.
     related: bool,
     salt: u64,
 }
 
-/// Where the articles stand that only one of the sites has.
+/// The place of the articles that only one of the sites has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Own {
     /// Under paths that the other site does not have, beside the shared ones.
     OtherPaths,
-    /// Under paths that the other site has for other articles, beside the shared ones: no URL says which is which.
+    /// Under paths that the other site has for other articles, beside the shared ones: the URLs do not show which
+    /// articles are shared.
     SamePaths,
     /// Under paths that the other site has for other articles, in a folder without shared ones.
     OtherFolder,
 }
 
-/// Which site is slow.
+/// The site that is slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// None.
+    /// No site.
     Alike,
-    /// The one that is the first seed.
+    /// The site that is the first seed.
     FirstSlow,
     /// The other one.
     SecondSlow,
 }
 
-/// Links on one page of the index.
+/// The number of links on one page of the index.
 const INDEX: u64 = 20;
-/// The delay that a slow site asks for, in seconds.
+/// The delay between requests that a slow site asks for, in seconds.
 const SLOW: u32 = 10;
 
 impl Partial {
-    /// Two sites of so many articles each. `moved`: whether the second has its articles in a folder of another name.
+    /// Two sites with this many articles each. If `moved` is true, the folder of the articles has another name on the
+    /// second site.
     pub fn draw(seed: u64, articles: u64, shared: u64, own: Own, moved: bool, pace: Pace) -> Self {
         let mut random = Rng::with_seed(seed ^ 0x7061_7274);
         let folders = [word(&mut random), word(&mut random)];
@@ -75,21 +77,21 @@ impl Partial {
         }
     }
 
-    /// What only one of the sites has.
+    /// The articles that only this site has.
     pub fn own(&self, host: usize) -> BTreeSet<Thing> {
         let own = (0..self.articles).filter(|at| !self.is_shared(*at));
         own.map(|at| Thing::Text(self.text(host, at))).collect()
     }
 
-    /// What both have.
+    /// The articles that both sites have.
     pub fn both(&self) -> BTreeSet<Thing> {
         (0..self.articles).filter(|at| self.is_shared(*at)).map(|at| Thing::Text(self.text(0, at))).collect()
     }
 
-    /// Fetches of a crawler that fetches nothing twice that it can know to be a copy: the front page and the index of both
-    /// sites, each article that only one of them has, and each shared article once. Where shared articles and others stand
-    /// side by side under the same paths on both sites, nobody can tell them apart without a fetch: there it is each page of
-    /// both sites once.
+    /// The number of fetches of an ideal crawler, which fetches nothing twice that it can know to be a copy: the front
+    /// page and the index of both sites, each article that only one of them has, and each shared article once. If
+    /// shared articles and others are side by side under the same paths on both sites, they cannot be told apart
+    /// without a fetch; then the ideal is each page of both sites once.
     pub fn ideal(&self) -> u64 {
         let lists = 2 * (1 + self.articles.div_ceil(INDEX));
         let (own, both) = (self.own(0).len() as u64, self.both().len() as u64);

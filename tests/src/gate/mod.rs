@@ -1,6 +1,7 @@
-//! Webs that test what a gate loses and what it costs: honest sites whose pages look like copies, traps without end, partial
-//! mirrors, and hosts that copy others in order to harm them. Each web is a function from URL to answer, its shape is drawn
-//! from a seed, and each page says what it brings. Nothing of the judging side is used here.
+//! Webs that test which pages a gate loses, and how many fetches it saves: honest sites whose pages look like copies,
+//! traps without end, partial mirrors, and hosts that copy others in order to harm them. Each web is a function from
+//! URLs to answers. Its shape is drawn from a seed, and each page knows its content. This module uses no code of the
+//! crawler's gate or judge.
 
 mod attacks;
 mod browse;

@@ -1,4 +1,4 @@
-//! A crawl of a web, in one call: in memory, with a clock that stands still until the crawl waits.
+//! Crawls a web in one call: in memory, with a clock that advances only when the crawl waits.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use super::{Browsed, Browser, Site};
 use crate::crawl::settings;
 use crate::sound::{Shared, sound};
 
-/// What came of a crawl.
+/// The results of a crawl.
 #[derive(Clone, Debug)]
 pub struct Crawled {
-    /// What was fetched, as the web saw it.
+    /// The fetches, as the web saw them.
     pub seen: Browsed,
-    /// The crawler's own counters.
+    /// The counters of the crawler.
     pub stats: Stats,
-    /// Why it ended.
+    /// The reason why it ended.
     pub reason: StopReason,
 }
 
-/// Crawls `site` from its seeds with these settings. Delays cost nothing: nobody waits for them.
+/// Crawls `site` from its seeds with these settings. Delays take no real time.
 pub fn run(site: &Arc<dyn Site>, keys: &[(&str, &str)]) -> anyhow::Result<Crawled> {
     let waits = [("limits.patience", "2h"), ("politeness.max-crawl-delay", "1m")];
     let settings = settings(&[&waits, keys].concat())?;

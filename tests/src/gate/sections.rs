@@ -1,6 +1,6 @@
-//! A manual and a copy of it, of which a few chapters say something else: they were translated, or written anew. Both begin with
-//! one table of contents, which lists all pages. No URL shows which chapters differ. Whoever draws single pages at random from
-//! all that is held back meets such a chapter by luck only.
+//! A manual and a copy of it in which a few chapters differ, because they were translated or rewritten. Both begin with
+//! the same table of contents, which lists all pages. No URL shows which chapters differ. A crawler that samples single
+//! pages at random from all that it holds back finds such a chapter only by luck.
 
 use fastrand::Rng;
 use url::Url;
@@ -9,22 +9,22 @@ use super::draw::{prose, target, word};
 use super::lists::Parts;
 use super::{Page, Reply, Site};
 
-/// The manual and its copy.
+/// A manual and its copy.
 #[derive(Clone, Debug)]
 pub struct Sections {
-    /// Host and first folder of each.
+    /// The host and the first folder of the manual, and of the copy.
     parts: [(String, String); 2],
     chapters: u64,
-    /// Pages of each chapter.
+    /// The number of pages of each chapter.
     pages: u64,
-    /// Chapters of the copy that say something else.
+    /// The chapters of the copy that differ.
     own: Vec<u64>,
     name: String,
     salt: u64,
 }
 
 impl Sections {
-    /// A manual of so many `chapters` with so many `pages` each. `own` chapters of the copy say something else.
+    /// A manual of this many `chapters`, with this many `pages` each. `own` chapters of the copy differ.
     pub fn draw(seed: u64, parts: Parts, chapters: u64, pages: u64, own: u64) -> Self {
         let mut random = Rng::with_seed(seed ^ 0x7365_6374);
         let mut all: Vec<u64> = (0..chapters).collect();

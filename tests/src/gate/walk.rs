@@ -1,4 +1,4 @@
-//! The truth about a web: everything that links lead to, found without the crawler.
+//! The truth about a web: all pages to which links lead, found without the crawler.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -6,16 +6,16 @@ use url::Url;
 
 use super::{Reply, Site, Thing};
 
-/// What links lead to.
+/// The pages to which links lead.
 #[derive(Clone, Debug, Default)]
 pub struct Walked {
-    /// URLs that are answered with a page.
+    /// The URLs that are answered with a page.
     pub pages: BTreeSet<String>,
-    /// What they bring.
+    /// The content of these pages.
     pub things: BTreeSet<Thing>,
 }
 
-/// Follows every link from the seeds. The web must have an end.
+/// Follows every link from the seeds. The web must be finite.
 pub fn walk(site: &dyn Site) -> Walked {
     let mut queue: VecDeque<Url> = site.seeds().iter().filter_map(|seed| seed.parse().ok()).collect();
     let mut met: HashSet<Url> = queue.iter().cloned().collect();

@@ -1,4 +1,4 @@
-//! A few kilobytes that unpack to gigabytes, in each coding; and data that is broken in its coding.
+//! Answers of a few kilobytes that unpack to gigabytes, in each coding, and answers whose coding is broken.
 
 use std::collections::HashMap;
 
@@ -27,9 +27,9 @@ pub(super) const CASES: &[(&str, &str)] = &[
 pub enum Coding {
     /// gzip.
     Gzip,
-    /// deflate as RFC 9110 means it.
+    /// deflate as RFC 9110 defines it (with a zlib wrapper).
     Zlib,
-    /// deflate as many servers mean it.
+    /// deflate as many servers implement it (without a wrapper).
     Deflate,
     /// br.
     Brotli,
@@ -49,7 +49,7 @@ impl Coding {
     }
 }
 
-/// `data` in a coding.
+/// Compresses `data` with a coding.
 pub fn compress(coding: Coding, data: &[u8]) -> Vec<u8> {
     let (mut encoder, mut out) = (coding.encoder(), Vec::new());
     encode(&mut *encoder, data, &mut out);
@@ -65,7 +65,7 @@ fn encode(encoder: &mut dyn EncodeV2, data: &[u8], out: &mut Vec<u8>) {
     });
 }
 
-/// Runs one operation of an encoder to its end.
+/// Runs one operation of an encoder until it is done.
 fn step(out: &mut Vec<u8>, mut run: impl FnMut(&mut WriteBuffer<'_>) -> std::io::Result<bool>) {
     let mut piece = vec![0; 64 << 10];
     loop {
@@ -84,7 +84,7 @@ pub(super) struct Packed {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The answers of the cases, made once.
+/// The answers of the cases, which are made once.
 pub(super) struct Bombs(HashMap<&'static str, Packed>);
 
 impl Bombs {
@@ -93,7 +93,7 @@ impl Bombs {
         let gzip = compress(Coding::Gzip, text.as_bytes());
         let stack = (0..8).fold(text.into_bytes(), |inner, _| compress(Coding::Gzip, &inner));
         let zeros = vec![0; 1 << 20];
-        // 4096 times the same mebibyte, flushed to a byte boundary.
+        // The same mebibyte 4096 times, each time flushed to a byte boundary.
         let many = |coding| repeat(coding, &zeros, 4096);
         let cases = [
             ("bomb-gzip", "gzip", compress(Coding::Gzip, &vec![0; 40 << 20])),
@@ -124,12 +124,13 @@ impl Bombs {
     }
 }
 
-/// `data` so many times, by repeating what an encoder makes of it between two flushes. Without a proper end.
+/// Encodes `data` this many times, by repeating the output of the encoder between two flushes. The result has no proper
+/// end.
 fn repeat(coding: Coding, data: &[u8], times: usize) -> Vec<u8> {
     let mut encoder = coding.encoder();
     let mut ends = vec![0];
     let mut out = Vec::new();
-    // The first round has the header, the second may still differ: the history is new.
+    // The first round includes the header, and the second may still differ because the history of the encoder is new.
     for _ in 0..4 {
         encode(&mut *encoder, data, &mut out);
         step(&mut out, |buffer| encoder.flush(buffer));

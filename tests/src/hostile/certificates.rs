@@ -1,4 +1,4 @@
-//! TLS that should not be trusted, and handshakes that go wrong.
+//! TLS certificates that must not be trusted, and handshakes that go wrong.
 
 use std::io;
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub(super) const CASES: &[(&str, &str)] = &[
 
 /// One server configuration for each kind of certificate.
 pub(super) struct Certificates {
-    /// Who signed all but one of them.
+    /// The authority that signed all certificates but one.
     pub(super) authority: rcgen::Certificate,
     good: Arc<ServerConfig>,
     wrong_name: Arc<ServerConfig>,
@@ -79,7 +79,7 @@ fn authority_named(name: &str) -> (rcgen::Certificate, Issuer<'static, KeyPair>)
     (certificate, Issuer::new(params, key))
 }
 
-/// With a certificate for these names that holds in these years, shown so many times.
+/// A server with a certificate for these names that is valid in these years, and that is sent this many times.
 fn server(names: &[&str], years: Range<i32>, times: usize, issuer: &Issuer<'static, KeyPair>) -> Arc<ServerConfig> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let mut params = CertificateParams::new(names).expect("names");
@@ -96,7 +96,7 @@ fn server(names: &[&str], years: Range<i32>, times: usize, issuer: &Issuer<'stat
     Arc::new(config)
 }
 
-/// The TLS side of a connection, by the name that the client asks for.
+/// Answers the TLS side of a connection, according to the server name in the handshake.
 pub(super) async fn shake_hands(site: &Site, mut stream: TcpStream) -> io::Result<()> {
     let mut first = [0; 16 << 10];
     let seen = stream.peek(&mut first).await?;

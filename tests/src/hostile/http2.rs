@@ -1,4 +1,4 @@
-//! HTTP/2 servers that break off, flood or stall (RFC 9113); frames written by hand.
+//! HTTP/2 servers that break off, flood or stall (RFC 9113), with frames written by hand.
 
 use std::io;
 
@@ -50,7 +50,7 @@ const CONTINUATION: u8 = 9;
 const UNKNOWN: u8 = 0x77;
 
 const INITIAL_WINDOW_SIZE: [u8; 2] = [0, 4];
-/// Bytes of body in a frame.
+/// The number of bytes of the body in one frame.
 const PIECE: i64 = 16_000;
 
 const END_STREAM: u8 = 1;
@@ -58,7 +58,7 @@ const ACK: u8 = 1;
 const END_HEADERS: u8 = 4;
 const PADDED: u8 = 8;
 
-/// `:status: 100`, literally.
+/// `:status: 100`, as a literal.
 const INTERIM: &[u8] = b"\x08\x03100";
 /// `:status: 200` from the static table, and `content-type: text/html` as a literal with an indexed name (RFC 7541).
 const OK: &[u8] = b"\x88\x0f\x10\x09text/html";
@@ -68,13 +68,13 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// What the client lets us send.
+/// The number of bytes that the client still allows the server to send.
 struct Windows {
     connection: i64,
     stream: i64,
 }
 
-/// Reads one frame: kind, flags, stream. Keeps the windows, and acknowledges settings.
+/// Reads one frame and returns its kind and stream. Updates the windows, and acknowledges settings.
 async fn read_frame(client: &mut TlsStream<TcpStream>, windows: &mut Windows) -> io::Result<(u8, u32)> {
     let mut head = [0; 9];
     client.read_exact(&mut head).await?;
@@ -96,7 +96,7 @@ async fn read_frame(client: &mut TlsStream<TcpStream>, windows: &mut Windows) ->
     Ok((kind, stream))
 }
 
-/// Serves one connection as the case wants.
+/// Serves one connection in the way of its case.
 pub(super) async fn answer(case: &str, mut client: TlsStream<TcpStream>) -> io::Result<()> {
     let mut preface = [0; 24];
     client.read_exact(&mut preface).await?;

@@ -1,6 +1,6 @@
-//! A hostile server, on loopback: each way in which an answer can hurt a crawler has a host name of its own,
+//! A hostile server on loopback. Each way in which an answer can hurt a crawler has a host name of its own,
 //! `CASE.hostile.test`, on a plain and a TLS port. A crawl reaches it with two `connect-to` rules
-//! ([`Hostile::connect_to`]). Every other host name is a healthy site.
+//! ([`Hostile::connect_to`]). All other host names are healthy sites.
 
 mod bombs;
 mod certificates;
@@ -21,33 +21,33 @@ use tokio::runtime::Runtime;
 pub use bombs::{Coding, compress};
 use certificates::Certificates;
 
-/// One way to hurt, and the host that does it.
+/// A way to hurt a crawler, and the host that does it.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// First label of its host.
+    /// The first label of its host.
     pub name: &'static str,
     /// `http` or `https`.
     pub scheme: &'static str,
-    /// What it does.
+    /// A description of what it does.
     pub what: &'static str,
 }
 
 impl Case {
-    /// The case's host.
+    /// The host of the case.
     pub fn host(&self) -> String {
         format!("{}.{DOMAIN}", self.name)
     }
 
-    /// The URL of `path` (without its slash) on the case's host.
+    /// The URL of `path` (without its slash) on the host of the case.
     pub fn url(&self, path: &str) -> String {
         format!("{}://{}/{path}", self.scheme, self.host())
     }
 }
 
-/// All hosts of the hostile server are below this name.
+/// The domain of all hosts of the hostile server.
 pub const DOMAIN: &str = "hostile.test";
 
-/// Every case.
+/// All cases.
 pub fn cases() -> Vec<Case> {
     let case = |scheme| move |&(name, what): &(&'static str, &'static str)| Case { name, scheme, what };
     let mut cases: Vec<Case> = wire::CASES.iter().chain(pages::CASES).chain(bombs::CASES).map(case("http")).collect();
@@ -55,24 +55,24 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// A running server; it ends when dropped.
+/// A running server. It ends when this is dropped.
 pub struct Hostile {
-    /// Of the plain port.
+    /// The address of the plain port.
     pub http: SocketAddr,
-    /// Of the TLS port.
+    /// The address of the TLS port.
     pub https: SocketAddr,
-    /// The authority (DER) that signed what is well signed.
+    /// The certificate (DER) of the authority that signed the good certificate and most of the bad ones.
     pub authority: Vec<u8>,
-    /// The same, as programs read it from files.
+    /// The same certificate as PEM, for programs that read it from a file.
     pub authority_pem: String,
     log: Log,
     runtime: Option<Runtime>,
 }
 
-/// When a request came, by host.
+/// The times of requests, by host.
 type Log = Arc<Mutex<HashMap<String, Vec<Instant>>>>;
 
-/// What a connection needs to answer.
+/// The data that is needed to answer a connection.
 #[derive(Clone)]
 struct Site {
     drip: Duration,
@@ -82,7 +82,7 @@ struct Site {
 }
 
 impl Hostile {
-    /// Starts the server on ports of the system's choice. `drip`: between two bytes of what comes slowly.
+    /// Starts the server on ports that the system chooses. `drip` is the time between two bytes of slow answers.
     pub fn start(drip: Duration) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -114,7 +114,7 @@ impl Hostile {
         Ok(Self { http, https, authority, authority_pem, log, runtime: Some(runtime) })
     }
 
-    /// The rules that lead every host here.
+    /// The rules that lead every host to this server.
     pub fn connect_to(&self) -> [String; 2] {
         [
             format!(":80:{}:{}", self.http.ip(), self.http.port()),
@@ -122,7 +122,7 @@ impl Hostile {
         ]
     }
 
-    /// When the requests of `host` came.
+    /// The times of the requests to `host`.
     pub fn requests(&self, host: &str) -> Vec<Instant> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).get(host).cloned().unwrap_or_default()
     }
@@ -136,9 +136,9 @@ impl Drop for Hostile {
     }
 }
 
-/// What a case works with: a connection that may be TLS.
+/// A connection that may use TLS.
 trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
-    /// The socket below, to be cut.
+    /// The underlying socket, which can be cut.
     fn socket(&self) -> &TcpStream;
 }
 
@@ -154,19 +154,19 @@ impl Stream for tokio_rustls::server::TlsStream<TcpStream> {
     }
 }
 
-/// The part of a request that cases look at.
+/// The parts of a request that cases use.
 struct Asked {
-    /// Its host's first label.
+    /// The first label of its host.
     case: String,
     host: String,
     path: String,
 }
 
-/// What becomes of the connection after an answer.
+/// What happens to the connection after an answer.
 enum After {
-    /// The next request may come.
+    /// It stays open for the next request.
     Keep,
-    /// It ends properly.
+    /// It is closed properly.
     Close,
     /// It is cut with a reset.
     Reset,
@@ -198,7 +198,7 @@ impl Site {
         if let Some(after) = pages::answer(asked, stream).await? {
             return Ok(after);
         }
-        // A host that is out to hurt still lets itself be crawled.
+        // Even a hostile host may be crawled.
         if asked.path == "/robots.txt" {
             return send(stream, "404 Not Found", "", b"").await;
         }
@@ -212,7 +212,7 @@ impl Site {
     }
 }
 
-/// The next request; `None` at the end of the connection.
+/// Reads the next request; `None` at the end of the connection.
 async fn read_request<S: Stream>(stream: &mut BufReader<S>) -> io::Result<Option<Asked>> {
     let (mut line, mut path, mut host) = (String::new(), None, String::new());
     loop {
@@ -236,7 +236,7 @@ async fn read_request<S: Stream>(stream: &mut BufReader<S>) -> io::Result<Option
     Ok(Some(Asked { case, host, path: path.unwrap_or_default() }))
 }
 
-/// A well-formed answer. `headers`: whole lines.
+/// Sends a well-formed answer. `headers` are complete lines.
 async fn send<S: Stream>(stream: &mut S, status: &str, headers: &str, body: &[u8]) -> io::Result<After> {
     let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n{headers}\r\n", body.len());
     stream.write_all(head.as_bytes()).await?;
@@ -245,7 +245,7 @@ async fn send<S: Stream>(stream: &mut S, status: &str, headers: &str, body: &[u8
     Ok(After::Keep)
 }
 
-/// An HTML page.
+/// Sends an HTML page.
 async fn page<S: Stream>(stream: &mut S, html: &str) -> io::Result<After> {
     send(stream, "200 OK", "content-type: text/html; charset=utf-8\r\n", html.as_bytes()).await
 }

@@ -1,4 +1,4 @@
-//! Answers that are well-formed HTTP, and hurt who believes what they say: redirects, robots.txt, pages.
+//! Answers that are well-formed HTTP but hurt a crawler that believes their content: redirects, robots.txt, pages.
 
 use std::fmt::Write;
 use std::io;
@@ -25,7 +25,7 @@ pub(super) const CASES: &[(&str, &str)] = &[
     ("not-a-page", "an endless video"),
 ];
 
-/// Where `redirect-private` leads: a path each.
+/// The URLs to which `redirect-private` redirects, each from a path of its own.
 pub const PRIVATE: &[&str] = &[
     "http://127.0.0.1/",
     "http://2130706433/",
@@ -123,7 +123,7 @@ async fn redirect<S: Stream>(stream: &mut S, to: &str, body: &[u8]) -> io::Resul
     send(stream, "302 Found", &format!("location: {to}\r\ncontent-type: text/html\r\n"), body).await
 }
 
-/// A well-behaved site: page `/N` links to the two below it, `/2N+1` and `/2N+2`, down to page 30.
+/// Answers as a well-behaved site: page `/N` links to the two pages below it, `/2N+1` and `/2N+2`, down to page 30.
 pub(super) async fn healthy<S: Stream>(asked: &Asked, stream: &mut S) -> io::Result<After> {
     let Ok(page_number) = (if asked.path == "/" { Ok(0) } else { asked.path.trim_start_matches('/').parse::<u32>() })
     else {

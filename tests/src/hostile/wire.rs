@@ -1,4 +1,4 @@
-//! Answers that are wrong, slow, or without end below the level of pages: framing, headers, connections.
+//! Answers that are wrong, slow or endless below the level of pages: in their framing, headers or connections.
 
 use std::io;
 
@@ -111,7 +111,7 @@ pub(super) async fn answer<S: Stream>(site: &Site, asked: &Asked, stream: &mut S
         }
         "reset-body" => {
             write(stream, &[OK, b"content-length: 100000\r\n\r\n", text.as_bytes()]).await?;
-            // The reset must not overtake the bytes that the client is to see.
+            // The reset must not overtake the bytes that the client should see.
             tokio::time::sleep(site.drip).await;
             Ok(After::Reset)
         }
@@ -131,7 +131,7 @@ async fn write_and_close<S: Stream>(stream: &mut S, parts: &[&[u8]]) -> io::Resu
     Ok(After::Close)
 }
 
-/// `piece` again and again, until the client has had enough.
+/// Sends `piece` again and again, until the client closes the connection.
 pub(super) async fn forever<S: Stream>(stream: &mut S, piece: &[u8]) -> io::Result<After> {
     let piece = piece.repeat((16 << 10) / piece.len());
     loop {
@@ -139,7 +139,7 @@ pub(super) async fn forever<S: Stream>(stream: &mut S, piece: &[u8]) -> io::Resu
     }
 }
 
-/// Byte after byte, again and again.
+/// Sends the bytes one at a time, again and again.
 async fn drip<S: Stream>(site: &Site, stream: &mut S, bytes: &[u8]) -> io::Result<After> {
     for byte in bytes.iter().cycle() {
         tokio::time::sleep(site.drip).await;
@@ -149,7 +149,7 @@ async fn drip<S: Stream>(site: &Site, stream: &mut S, bytes: &[u8]) -> io::Resul
     Ok(After::Close)
 }
 
-/// Nothing, until the server ends.
+/// Sends nothing until the server ends.
 pub(super) async fn stall() -> io::Result<After> {
     std::future::pending().await
 }

@@ -1,59 +1,59 @@
-//! What is done to a crawl, and what comes of it.
+//! The ways in which a crawl is killed and damaged, and the results.
 
 use std::time::Duration;
 
-/// What is done to the crawl.
+/// A way to kill and damage the crawl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blow {
     /// SIGKILL.
     Kill,
-    /// SIGKILL, and the last file of the state is cut at a random place.
+    /// SIGKILL, and the last file of the state is cut at a random position.
     Cut,
-    /// SIGKILL, and a bit of the last file of the state is flipped.
+    /// SIGKILL, and one bit of the last file of the state is flipped.
     Flip,
-    /// A power cut: SIGKILL, and what was written since the last fsync of each file is lost, wholly or in parts.
+    /// A power cut: SIGKILL, and some or all of the data written since the last fsync of each file is lost.
     Power,
 }
 
-/// Where a kill fell.
+/// The stage of the crawl at which it was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KillPoint {
     /// Before the first commit.
     Start,
-    /// Between two batches: nothing was written since the last commit.
+    /// Between two batches: nothing had been written since the last commit.
     Quiet,
-    /// Between two writes of one batch: some of its lines are in the outputs, nothing of it in the journal.
+    /// Between two writes of one batch: some of its lines were in the outputs, and none of it was in the journal.
     Outputs,
-    /// Between two writes of one batch: some of it is in the journal, and not all of it durable.
+    /// Between two writes of one batch: a part of it was in the journal, but not durable as a whole.
     Journal,
 }
 
-/// How the crawl went on.
+/// The result of resuming the crawl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It did.
+    /// The crawl resumed.
     Resumed,
-    /// It refused, with these words.
+    /// The crawl refused to resume, with this message.
     Told(String),
 }
 
 /// One kill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kill {
-    /// What was done.
+    /// The way in which the crawl was killed and damaged.
     pub blow: Blow,
-    /// Time from the start of the process.
+    /// The time from the start of the process to the kill.
     pub after: Duration,
-    /// Where it fell.
+    /// The stage at which it was killed.
     pub point: KillPoint,
-    /// Bytes in the outputs that the state does not vouch for.
+    /// The number of bytes in the outputs beyond the lengths in the state.
     pub ahead: u64,
-    /// What came of it.
+    /// The result of resuming.
     pub end: End,
 }
 
 impl Kill {
-    /// Whether it fell between two writes of one batch.
+    /// Whether the kill came between two writes of one batch.
     pub fn is_within_a_batch(&self) -> bool {
         matches!(self.point, KillPoint::Outputs | KillPoint::Journal)
     }

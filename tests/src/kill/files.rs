@@ -1,4 +1,4 @@
-//! The files of a crawl: what grows as it writes, and a copy of all of them.
+//! The files of a crawl: those that grow as it writes, and copies of all of them.
 
 use std::fs;
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
@@ -10,10 +10,10 @@ use crawler::series::PARTS;
 
 use crate::power;
 
-/// Outputs, which grow before the state does.
+/// The outputs, which grow before the state does.
 pub(super) const OUTPUTS: [&str; 4] = ["pages.jsonl", "skipped.jsonl", "warc/crawl-00000.warc.gz", "warc/index.cdxj"];
 
-/// What a kill waits for.
+/// The event for which a kill waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
     /// Nothing.
@@ -26,12 +26,12 @@ pub(super) enum Aim {
     Rotation,
 }
 
-/// Where the crawl in `dir` keeps the log of its fsyncs.
+/// The path of the log of fsyncs of the crawl in `dir`.
 pub(super) fn log_of(dir: &Path) -> PathBuf {
     dir.with_extension("fsyncs")
 }
 
-/// What the files of a crawl take up: it changes with every write that is waited for.
+/// The sizes of the files of a crawl. They change with every write for which a kill may wait.
 pub(super) fn footprint(dir: &Path, aim: Aim) -> Vec<(u64, u64)> {
     if aim == Aim::Rotation {
         let names = fs::read_dir(dir).into_iter().flatten().flatten();
@@ -55,7 +55,7 @@ pub(super) fn journals(dir: &Path) -> impl Iterator<Item = PathBuf> {
     files.filter(|path| path.extension().is_some_and(|end| end == "jnl"))
 }
 
-/// The file of the state that was written last: the journal, or a table.
+/// The file of the state that was written last: a journal or a table.
 pub(super) fn last_of_state(dir: &Path) -> anyhow::Result<Option<PathBuf>> {
     let state = dir.join("state");
     let files = if state.exists() { power::files(&state)? } else { Vec::new() };
@@ -66,7 +66,7 @@ pub(super) fn last_of_state(dir: &Path) -> anyhow::Result<Option<PathBuf>> {
     Ok(dated.max().map(|(_, path)| path))
 }
 
-/// Copies a folder, holes as holes.
+/// Copies a folder, keeping the holes in its files.
 pub(super) fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     let status = Command::new("cp").args(["-a", "--sparse=always"]).arg(from).arg(to).status()?;
     ensure!(status.success(), "{} could not be copied", from.display());

@@ -1,4 +1,5 @@
-//! What a crawl leaves that was killed, or that ended: where the kill fell, whether state and archive are sound.
+//! Examines the directory of a crawl that was killed or has ended: the stage at which it was killed, and whether state
+//! and archive are sound.
 
 use std::fs;
 use std::io::BufReader;
@@ -17,19 +18,19 @@ use crate::crawl::lines;
 use crate::power;
 use crate::sound::sound;
 
-/// What a crawl left that was killed.
+/// The state of a crawl directory after a kill.
 #[derive(Debug)]
 pub(super) struct Left {
-    /// How long it had lived.
+    /// The time from the start of the process to the kill.
     pub(super) after: Duration,
     pub(super) point: KillPoint,
-    /// Bytes in the outputs that the state does not vouch for.
+    /// The number of bytes in the outputs beyond the lengths in the state.
     pub(super) ahead: u64,
-    /// What `crawler check` finds, if anything.
+    /// The findings of `crawler check`, if there are any.
     pub(super) unsound: Option<anyhow::Error>,
 }
 
-/// What a crawl left that was killed; opening the state mends its tail, so a copy is opened.
+/// Examines the directory of a crawl that was killed. Opening the state would repair its end, so a copy is opened.
 pub(super) fn left(dir: &Path, after: Duration) -> anyhow::Result<Left> {
     if !CrawlDir::is_at(dir) {
         return Ok(Left { after, point: KillPoint::Start, ahead: 0, unsound: None });
@@ -59,7 +60,8 @@ pub(super) fn left(dir: &Path, after: Duration) -> anyhow::Result<Left> {
     Ok(Left { after, point, ahead, unsound })
 }
 
-/// The archive can be read to its end, and has an answer and a line of the index for each page that was answered.
+/// Checks that the archive can be read to its end, and that it has a response and an index line for each page that was
+/// answered.
 pub(super) fn check_archive(dir: &Path) -> anyhow::Result<()> {
     if !dir.join("warc").exists() {
         return Ok(());

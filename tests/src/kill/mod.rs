@@ -1,5 +1,5 @@
-//! The kill test: a crawl that is killed at moments that nothing in it has chosen, and whose files are damaged in between,
-//! ends with the pages of one that was left alone, or says what is damaged.
+//! The kill test: a crawl is killed at random moments, and its files are damaged in between. It must end with the pages
+//! of an undisturbed crawl, or report what is damaged.
 
 mod blow;
 mod files;
@@ -33,39 +33,38 @@ use spare::Spare;
 pub struct Victim {
     /// The `crawl` program of this package.
     pub program: PathBuf,
-    /// Arguments of `crawl`, seeds included, `--dir` not.
+    /// The arguments of `crawl`, including seeds but not `--dir`.
     pub arguments: Vec<OsString>,
 }
 
-/// The long test: how it is done.
+/// The parameters of the long test.
 #[derive(Clone, Debug)]
 pub struct Torture<'a> {
-    /// Where the crawls are.
+    /// The folder of the crawls.
     pub base: &'a Path,
-    /// How often a crawl is killed.
+    /// The total number of kills.
     pub kills: u32,
-    /// Longest life between two kills.
+    /// The longest time between two kills.
     pub longest: Duration,
-    /// Whether outputs are cut into parts: then every other kill is aimed at that.
+    /// Whether outputs are split into parts. If so, every other kill is aimed at a rotation.
     pub in_parts: bool,
-    /// Decides the moments, and the damage.
+    /// The seed for the moments and the damage.
     pub seed: u64,
-    /// The ways to crawl, one crawl after the other: what is added to the victim's arguments, and the pages of a crawl that
-    /// nobody kills, each once.
+    /// The ways to crawl. The crawls use them in turn.
     pub courses: &'a [Course],
 }
 
 /// One way to crawl.
 #[derive(Clone, Debug)]
 pub struct Course {
-    /// What is added to the arguments of the victim.
+    /// The arguments that are added to those of the victim.
     pub flags: Vec<OsString>,
-    /// The pages of a crawl that nobody kills, each once.
+    /// The pages of an undisturbed crawl, each once.
     pub expected: BTreeMap<String, u32>,
 }
 
 impl Victim {
-    /// The same crawl with further flags.
+    /// The same crawl with more arguments.
     pub fn with(&self, flags: &[OsString]) -> Self {
         Self { program: self.program.clone(), arguments: [&self.arguments[..], flags].concat() }
     }
@@ -77,7 +76,7 @@ impl Victim {
         command
     }
 
-    /// Runs to the end. Returns how often each URL stands in `pages.jsonl`.
+    /// Runs the crawl to its end. Returns the number of lines in `pages.jsonl` for each URL.
     pub fn finish(&self, dir: &Path) -> anyhow::Result<BTreeMap<String, u32>> {
         match self.run(dir, None)? {
             Life::Done => {}
@@ -93,9 +92,10 @@ impl Victim {
         Ok(urls)
     }
 
-    /// Kills as often as asked, in as many crawls as it takes, and compares what each crawl fetched with what it should have.
-    /// `told` hears of each kill. Every other kill is aimed: it waits until something is being written. After each kill one of
-    /// the programs that read a crawl is killed too.
+    /// Kills crawls as often as `torture` says, in as many crawls as it takes, and compares the pages of each crawl
+    /// with the expected ones. Returns the number of crawls. Calls `told` after each kill. Every other kill is aimed:
+    /// it waits until a file is being written. After each kill, one of the programs that read a crawl directory is
+    /// killed as well.
     pub fn torture(&self, torture: &Torture<'_>, mut told: impl FnMut(u32, &Kill)) -> anyhow::Result<u32> {
         let mut random = Rng::with_seed(torture.seed);
         let (mut done, mut crawls) = (0, 0);
@@ -118,7 +118,8 @@ impl Victim {
                     }
                     Life::Done => break,
                 };
-                // Damage that nobody has noticed yet may be found now; without any there is nothing to find.
+                // If there was damage that was not noticed yet, the check may find it now. Without damage, it must find
+                // nothing.
                 if let Some(unsound) = unsound.filter(|_| !spare.taken) {
                     return Err(unsound.context(format!("killed at {point:?}")));
                 }
@@ -147,7 +148,7 @@ impl Victim {
         Ok(crawls)
     }
 
-    /// Starts the crawl in `dir`, or goes on with it, to its end, or to the moment when it is killed.
+    /// Starts or resumes the crawl in `dir`, and lets it run to its end or until it is killed.
     fn run(&self, dir: &Path, moment: Option<Moment>) -> anyhow::Result<Life> {
         let start = Instant::now();
         let mut child = self.command(dir).stderr(Stdio::piped()).spawn()?;
@@ -183,8 +184,7 @@ impl Victim {
         }
     }
 
-    /// Does the damage to a crawl that was killed, and sees whether it goes on. Where it says that it cannot, the damage is
-    /// undone.
+    /// Damages a crawl that was killed, and checks whether it resumes. If it refuses, the damage is undone.
     fn strike(&self, spare: &mut Spare<'_>, blow: Blow, random: &mut Rng) -> anyhow::Result<End> {
         let dir = spare.dir;
         match (blow, last_of_state(dir)?) {
@@ -208,7 +208,7 @@ impl Victim {
         }
         match self.run(dir, Some(Moment { after: PROOF, aim: Aim::None }))? {
             Life::Killed(_) | Life::Done => Ok(End::Resumed),
-            // Nothing that was durable is lost in a power cut: that may not be refused.
+            // A power cut loses nothing that was durable, so the crawl must not refuse to resume.
             Life::Told(said) if blow == Blow::Power => bail!("after a power cut: {said}"),
             Life::Told(said) => {
                 spare.restore()?;
@@ -218,7 +218,7 @@ impl Victim {
     }
 }
 
-/// What a process says to people, sent when it has ended.
+/// Reads the stderr of a process. The text is sent when the process has ended.
 fn said_by(child: &mut Child) -> anyhow::Result<Receiver<std::io::Result<String>>> {
     let mut stderr = child.stderr.take().context("stderr")?;
     let (tell, ended) = mpsc::channel();
@@ -230,29 +230,29 @@ fn said_by(child: &mut Child) -> anyhow::Result<Receiver<std::io::Result<String>
     Ok(ended)
 }
 
-/// What is done, one of them at random.
+/// The ways to kill and damage. One of them is chosen at random.
 const BLOWS: [Blow; 8] =
     [Blow::Kill, Blow::Power, Blow::Kill, Blow::Cut, Blow::Power, Blow::Kill, Blow::Power, Blow::Flip];
 
-/// A crawl that lives so long has read its state.
+/// If a crawl runs for this long, it has read its state.
 const PROOF: Duration = Duration::from_millis(400);
 
-/// When a crawl is killed.
+/// The moment of a kill.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
-    /// Not before this time from its start …
+    /// The shortest time from the start of the process …
     after: Duration,
-    /// … and then as soon as it writes there.
+    /// … after which the kill waits for this event.
     aim: Aim,
 }
 
-/// How a process ended.
+/// The result of a process.
 #[derive(Debug)]
 enum Life {
-    /// By itself, with everything done.
+    /// It ended by itself, with everything done.
     Done,
     /// It was killed.
     Killed(Left),
-    /// It refused, with these words.
+    /// It refused to resume, with this message.
     Told(String),
 }

@@ -1,4 +1,4 @@
-//! The programs that read the directory of a crawl, killed while they do. The crawl may not depend on it.
+//! Kills programs while they read the directory of a crawl. The crawl must not be affected.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,11 +14,11 @@ use super::said_by;
 /// The longest life of a reader.
 const LONGEST: Duration = Duration::from_millis(120);
 
-/// What Rust ends a program with that has panicked.
+/// The exit code of a Rust program that has panicked.
 const PANIC: i32 = 101;
 
-/// Starts one of the readers, at random, and kills it after a while. It may end by itself before that, with any message; a
-/// panic is an error.
+/// Starts a random reader and kills it after a while. It may end by itself before, with any message, but a panic is an
+/// error.
 pub(super) fn kill_one(
     program: &Path,
     dir: &Path,
@@ -39,7 +39,7 @@ pub(super) fn kill_one(
         .arg(command)
         .arg(dir)
         .args(flags)
-        // Opening the state mends it, and writes.
+        // Opening the state repairs it, and so writes to it.
         .env("TEST_FSYNC_LOG", log_of(dir))
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -1,4 +1,4 @@
-//! A copy of a crawl, for the case that damage to it is noticed.
+//! A copy of a crawl, to which the test returns if damage is noticed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::ensure;
 use super::files::{copy, log_of};
 use crate::power;
 
-/// A crawl as it was before the first damage to it that was not noticed at once.
+/// A copy of a crawl as it was before the first damage to it that was not noticed at once.
 #[derive(Debug)]
 pub(super) struct Spare<'a> {
     pub(super) dir: &'a Path,

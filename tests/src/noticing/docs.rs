@@ -1,6 +1,6 @@
-//! Documentation and its next version, as one site over time. What changed is counted exactly: the runs of five words that
-//! stand in one version of a page only, within the part that the documentation itself marks as its content. There all numbers
-//! count as one word, because a chapter that gets another number says what it said.
+//! Documentation and its next version, as one site over time. Changes are counted exactly, as the number of runs of
+//! five words that are in one version of a page only. Only the part that the documentation itself marks as its content
+//! counts. All numbers count as the same word there, because a chapter whose number changes has the same content.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -10,27 +10,27 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Called, Site};
 use crate::folder::{pages, words};
 
-/// A paragraph of 30 words that is replaced changes this many runs of five words: 34 in either version.
+/// The number of runs of five words that differ if a paragraph of 30 words is replaced: 34 in each version.
 pub const PARAGRAPH: usize = 68;
 
-/// Visits by what changed on the page.
+/// Counts of visits, by the size of the change of the page.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The same words in the same order.
+    /// Visits to pages with the same words in the same order.
     pub equal: Called,
-    /// Less than a paragraph.
+    /// Visits to pages that changed by less than a paragraph.
     pub less: Called,
     /// A paragraph of 30 words or more.
     pub more: Called,
-    /// Of all visits, those to pages of which the versions resemble each other to less than .9, if each number counts as a word of
+    /// Among all visits, those to pages whose versions have a similarity below 0.9, if each number counts as a word of
     /// its own.
     pub unlike: Called,
-    /// Paths of pages that were told wrong.
+    /// The paths of pages for which the judge was wrong.
     pub wrong: Vec<String>,
 }
 
 impl Found {
-    /// The share of pages with any other words among those that are said to show another content.
+    /// Among the pages that are said to show new content, the share of those whose words have changed.
     pub fn precision(&self) -> f64 {
         let right = self.less.content + self.more.content;
         f64::from(right) / f64::from((right + self.equal.content).max(1))
@@ -65,7 +65,7 @@ pub fn visit(old: &Path, new: &Path) -> anyhow::Result<Found> {
     Ok(found)
 }
 
-/// What stands between navigation at the head and at the foot, as DocBook and Sphinx mark it.
+/// The part between the navigation at the top and at the bottom, as DocBook and Sphinx mark it.
 pub fn main_part(html: &str) -> &str {
     let after = |text: &'static str, end: &'static str| {
         let at = html.find(text)?;
@@ -76,12 +76,12 @@ pub fn main_part(html: &str) -> &str {
     html.get(start..end.unwrap_or(html.len())).unwrap_or(html)
 }
 
-/// How many runs of words one of two texts has, and the other has not; and how many both have together.
+/// The number of runs of words that only one of two texts has, and the number of runs that they have together.
 fn differing(one: &HashSet<u64>, other: &HashSet<u64>) -> (usize, usize) {
     (one.symmetric_difference(other).count(), one.union(other).count())
 }
 
-/// The runs of five words of a text; a shorter text is one run.
+/// The runs of five words in a text. A shorter text is one run.
 fn runs(words: &[String], folds_numbers: bool) -> HashSet<u64> {
     let is_folded = |word: &String| folds_numbers && word.bytes().all(|byte| byte.is_ascii_digit());
     let words: Vec<&str> = words.iter().map(|word| if is_folded(word) { "0" } else { word.as_str() }).collect();

@@ -1,7 +1,8 @@
-//! Whether a visit is told right: pages that change, and pages around which something changes that is not theirs.
+//! Tests whether visits are judged correctly: with pages that change, and with pages on which only parts change that
+//! are not their content.
 //!
-//! [`Site`] shows pages to the judge as a crawl does, visit after visit, without a network. [`noise`] has pages around which
-//! dates, counters, advertisements and the like change, and [`docs`] has documentation and its next version.
+//! [`Site`] shows pages to the judge as a crawl does, visit after visit, without a network. [`noise`] has pages with
+//! changing dates, counters, advertisements and the like, and [`docs`] has documentation and its next version.
 
 pub mod docs;
 pub mod noise;
@@ -16,7 +17,7 @@ use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId, UrlId};
 use url::Url;
 
-/// The pages of one host before the judge.
+/// The pages of one host, and the judge that sees them.
 pub struct Site {
     flow: Flow,
     session: Session,
@@ -25,7 +26,7 @@ pub struct Site {
     known: HashMap<UrlId, Known>,
 }
 
-/// What is kept of a URL.
+/// The data that is kept about a URL.
 struct Known {
     url: Url,
     visits: u32,
@@ -37,14 +38,15 @@ fn keys() -> Keys {
 }
 
 impl Site {
-    /// A site that nobody has visited.
+    /// A site without visits.
     pub fn new() -> anyhow::Result<Self> {
         let mut session = Session::new(Box::new(Memory::default()));
         let flow = Flow::open(&Settings::default().dedup, keys(), &mut session)?;
         Ok(Self { flow, session, preparer: Preparer::new(keys()), order: 0, known: HashMap::new() })
     }
 
-    /// A path shows a page. Whether its content has changed since the last visit; `None` at the first one.
+    /// Shows the judge a page at a path. Returns whether its content has changed since the last visit, or `None` for
+    /// the first visit.
     pub fn show(&mut self, path: &str, html: &str) -> anyhow::Result<Option<bool>> {
         let url = Url::parse("http://a.test/")?.join(path)?;
         let content_type = Some("text/html; charset=utf-8");
@@ -74,12 +76,12 @@ impl Site {
     }
 }
 
-/// How many of some visits were said to show another content.
+/// Counts of visits, and of those that were said to show new content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Called {
-    /// Visits.
+    /// The number of visits.
     pub visits: u32,
-    /// Of these, said to show another content.
+    /// The number of those that were said to show new content.
     pub content: u32,
 }
 
@@ -90,12 +92,12 @@ impl Called {
         self.content += u32::from(content);
     }
 
-    /// These and others.
+    /// The sum of these counts and others.
     pub fn and(self, other: Self) -> Self {
         Self { visits: self.visits + other.visits, content: self.content + other.content }
     }
 
-    /// The share of the visits that were said to show another content; 0 without visits.
+    /// The share of the visits that were said to show new content; 0 if there are no visits.
     pub fn share(self) -> f64 {
         if self.visits == 0 { 0.0 } else { f64::from(self.content) / f64::from(self.visits) }
     }

@@ -1,36 +1,37 @@
-//! Pages around which something changes at every visit: dates, counters, sessions, advertisements, boxes of related pages, a new
-//! template. In some visits a paragraph of 30 words changes too, and these alone show another content.
+//! Pages on which something around the content changes at every visit: dates, counters, sessions, advertisements, boxes
+//! of related pages, the template. In some visits a paragraph of 30 words changes as well. Only these visits show new
+//! content.
 
 use fastrand::Rng;
 
 use super::{Called, Site};
 use crate::{data, folder};
 
-/// What changes beside the page.
+/// The parts of a page that change besides its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noise {
-    /// The date of the visit, at the foot.
+    /// The date of the visit, at the bottom.
     Date,
     /// A counter of visitors.
     Counter,
-    /// A session in each link, and in the text.
+    /// A session in each link and in the text.
     Session,
     /// An advertisement in the middle of the page, one of six.
     Advertisement,
-    /// Links to five other pages of the site, drawn at each visit.
+    /// Links to five other pages of the site, drawn anew at each visit.
     Related,
-    /// At each third visit, all pages get another footer of 40 words.
+    /// A footer of 40 words, which changes on all pages at every third visit.
     Template,
     /// All of these.
     All,
 }
 
 impl Noise {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 7] =
         [Self::Date, Self::Counter, Self::Session, Self::Advertisement, Self::Related, Self::Template, Self::All];
 
-    /// Its name.
+    /// The name of this kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Date => "date",
@@ -48,21 +49,21 @@ impl Noise {
     }
 }
 
-/// What was said of the visits to a site.
+/// The judgements about the visits to a site.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Found {
-    /// Visits that show what the visit before showed.
+    /// Visits that show the same as the visit before.
     pub equal: Called,
-    /// Visits at which a paragraph of 30 words is another.
+    /// Visits at which a paragraph of 30 words has changed.
     pub changed: Called,
 }
 
-/// Visits to each page, the first one included.
+/// The number of visits to each page, including the first one.
 const VISITS: u32 = 20;
-/// One visit of so many shows another paragraph.
+/// On average, one in this many visits shows a new paragraph.
 const CHANGES: usize = 10;
 
-/// The words of made-up pages.
+/// This many made-up words.
 fn prose(random: &mut Rng, count: usize) -> String {
     const SYLLABLES: [&str; 16] =
         ["ba", "ko", "ri", "mu", "ten", "sal", "vo", "din", "per", "la", "nu", "shi", "gra", "fe", "tor", "el"];
@@ -70,7 +71,7 @@ fn prose(random: &mut Rng, count: usize) -> String {
     (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
 }
 
-/// Made-up pages of 600 words in twelve paragraphs.
+/// Made-up pages of 600 words, in twelve paragraphs.
 pub fn made_up(pages: usize, seed: u64) -> Vec<String> {
     let mut random = Rng::with_seed(seed);
     (0..pages)
@@ -84,14 +85,15 @@ pub fn made_up(pages: usize, seed: u64) -> Vec<String> {
         .collect()
 }
 
-/// Real pages: of the documentation, those that are no longer than some screens.
+/// Real pages: those of the documentation that are not too long.
 pub fn documentation(pages: usize) -> anyhow::Result<Option<Vec<String>>> {
     let Some(docs) = data::docs("postgresql-15")? else { return Ok(None) };
     let all = folder::pages(&docs)?.into_values().filter(|html| (4_000..20_000).contains(&html.len()));
     Ok(Some(all.step_by(7).take(pages).collect()))
 }
 
-/// Visits these pages, whose bodies end with `</body>`. `marked`: what changes is marked as what it is, by an element or a class.
+/// Visits these pages, whose bodies end with `</body>`. If `marked` is true, each changing part is in an element whose
+/// class says what it is.
 pub fn visit(pages: &[String], noise: Noise, marked: bool, seed: u64) -> anyhow::Result<Found> {
     let (mut site, mut found, mut random) = (Site::new()?, Found::default(), Rng::with_seed(seed));
     let advertisements: Vec<String> = (0..6).map(|_| prose(&mut random, 22)).collect();
@@ -117,7 +119,7 @@ pub fn visit(pages: &[String], noise: Noise, marked: bool, seed: u64) -> anyhow:
     Ok(found)
 }
 
-/// What stands around the pages at one visit.
+/// The parts around the pages at one visit.
 struct Around<'a> {
     noise: Noise,
     marked: bool,
@@ -128,7 +130,7 @@ struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// A page with its own paragraph, and what stands around it.
+    /// A page with its own paragraph and the parts around it.
     fn page(&self, page: &str, own: &str, random: &mut Rng) -> String {
         let Self { noise, visit, .. } = *self;
         let mut tail = format!("<p>{own}.</p>\n");

@@ -1,4 +1,4 @@
-//! Lines, readers and writers that misbehave, against the built program.
+//! Lines, readers and writers that misbehave, tested against the built program.
 
 use std::io::{BufRead, Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -10,10 +10,10 @@ use super::{Pipe, program};
 use anyhow::{Context, ensure};
 use serde_json::json;
 
-/// What happened, in words for people; or what should not have.
+/// What happened, or how the program failed, in words for people.
 pub type AbuseResult = anyhow::Result<String>;
 
-/// Lines of 100 MiB, with others between them.
+/// Sends lines of 100 MiB, with other lines between them.
 pub fn overlong() -> AbuseResult {
     let mut pipe = Pipe::start(&["run"])?;
     let mut stdin = pipe.stdin.take().context("stdin")?;
@@ -41,7 +41,7 @@ pub fn overlong() -> AbuseResult {
     Ok("3 error lines with their ids, the lines between answered".into())
 }
 
-/// A reader that reads nothing for `stall`, while far more is sent than the pipes hold; `lines` are read in the end.
+/// Reads nothing for `stall`, while far more is sent than the pipes hold. Then reads the answers to all `lines` lines.
 pub fn stalled_reader(stall: Duration, lines: u64) -> AbuseResult {
     let mut pipe = Pipe::start(&["run"])?;
     let mut stdin = pipe.stdin.take().context("stdin")?;
@@ -59,7 +59,7 @@ pub fn stalled_reader(stall: Duration, lines: u64) -> AbuseResult {
     Ok(format!("held the writer up with {grown} MiB for {stall:?}, then answered all {lines} lines in order"))
 }
 
-/// A writer that stops in the middle of a line.
+/// Stops in the middle of a line, and sends the rest later.
 pub fn stopped_writer() -> AbuseResult {
     let mut pipe = Pipe::start(&["run"])?;
     pipe.send(format!("{}\n{{\"id\":1,\"url\":\"http://a.t", small(0)).as_bytes())?;
@@ -71,7 +71,7 @@ pub fn stopped_writer() -> AbuseResult {
     Ok("the line before answered at once, this one when it was whole".into())
 }
 
-/// Nobody reads the answers.
+/// Closes the end of the pipe that reads the answers.
 pub fn closed_output() -> AbuseResult {
     let mut child = Command::new(program())
         .arg("run")
@@ -88,7 +88,7 @@ pub fn closed_output() -> AbuseResult {
     Ok("exit 0, not a word".into())
 }
 
-/// The input ends within a line.
+/// Ends the input in the middle of a line.
 pub fn cut_input() -> AbuseResult {
     let mut pipe = Pipe::start(&["run"])?;
     pipe.send(b"{\"id\":7,\"url\":\"http://a")?;
@@ -103,7 +103,7 @@ fn terminate(pipe: &Pipe) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// SIGTERM with a state.
+/// Sends SIGTERM to a program with a state.
 pub fn terminated() -> AbuseResult {
     let folder = tempfile::tempdir()?;
     let state = folder.path().to_string_lossy().into_owned();
@@ -125,12 +125,12 @@ pub fn terminated() -> AbuseResult {
     Ok("exit 11, and the next run knows all 100 pages".into())
 }
 
-/// SIGTERM, and again, while nobody reads; `lines` are sent.
+/// Sends SIGTERM twice while no answers are read. `lines` lines are sent before.
 pub fn terminated_twice(lines: u64) -> AbuseResult {
     let mut pipe = Pipe::start(&["run"])?;
     let mut stdin = pipe.stdin.take().context("stdin")?;
     let writer = std::thread::spawn(move || (0..lines).try_for_each(|n| writeln!(stdin, "{}", small(n))));
-    // An answer has begun to come: the program works, and soon its output is full.
+    // An answer has begun to arrive. So the program works, and its output is full soon.
     ensure!(!pipe.stdout.fill_buf()?.is_empty());
     std::thread::park_timeout(Duration::from_secs(3));
     terminate(&pipe)?;
@@ -143,7 +143,7 @@ pub fn terminated_twice(lines: u64) -> AbuseResult {
     Ok("the second ends it at once".into())
 }
 
-/// A second process on one state.
+/// Starts a second process on a state that is in use.
 pub fn locked() -> AbuseResult {
     let folder = tempfile::tempdir()?;
     let state = folder.path().to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! Pages as lines of the protocol: the synthetic web in breadth-first order, and small pages without end.
+//! Pages as lines of the protocol: the synthetic web in breadth-first order, and an endless number of small pages.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -7,7 +7,7 @@ use dedup_stage::page::{Input, Reader};
 use serde_json::{Value, json};
 use url::Url;
 
-/// The first `limit` pages of a web that a crawl without a gate would fetch, breadth-first, errors left out.
+/// The first `limit` pages of a web, in the breadth-first order of a crawl without a gate, without error pages.
 pub fn breadth_first(web: &Web, limit: usize) -> Vec<Value> {
     let mut queue: VecDeque<Url> = web.seeds().iter().filter_map(|seed| Url::parse(seed).ok()).collect();
     let mut queued: HashSet<Url> = queue.iter().cloned().collect();
@@ -42,8 +42,8 @@ pub fn breadth_first(web: &Web, limit: usize) -> Vec<Value> {
     lines
 }
 
-/// Page `n` of an endless site of small pages, one in eight the copy of another under another URL; with two links that no
-/// other page has.
+/// Page `n` of an endless site of small pages. One page in eight is the copy of another under another URL. Each page
+/// has two links that no other page has.
 pub fn small(n: u64) -> Value {
     let content = if n % 8 == 7 { n - 3 } else { n };
     let mut words = String::new();

@@ -1,5 +1,5 @@
-//! Kill -9 at random moments while a state is written; the caller repeats from where the state then is: its last answered
-//! flush, or the one after it, if that was on disk and only its answer is lost.
+//! Kills the program (SIGKILL) at random times while it writes its state. The caller then repeats from where the state
+//! is: from its last answered flush or, if the next flush was on disk and only its answer is lost, from that one.
 
 use std::io::{BufRead, Write};
 use std::time::Duration;
@@ -12,33 +12,34 @@ use serde_json::{Value, json};
 use super::feed::{breadth_first, small};
 use super::{Pipe, answers};
 
-/// What is sent, and how often the program is killed meanwhile.
+/// The lines that are sent, and the number of kills meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub struct KillPlan {
-    /// Kills in all.
+    /// The total number of kills.
     pub kills: u64,
-    /// Pages of the synthetic web, which come first.
+    /// The number of pages of the synthetic web, which come first.
     pub web: usize,
-    /// Small pages after them.
+    /// The number of small pages after them.
     pub small: u64,
-    /// Pages between two flushes. From about 4,100 on, the program writes ahead of them.
+    /// The number of pages between two flushes. If there are about 4,100 or more, the program writes some of them ahead
+    /// of the flush.
     pub flush: usize,
-    /// Decides when the kills fall.
+    /// The seed for the times of the kills.
     pub seed: u64,
 }
 
-/// The caller: what it has to send, and what an undisturbed run answered.
+/// The caller: the lines that it sends, and the answers of an undisturbed run.
 struct Caller {
     lines: Vec<Value>,
     expected: Vec<Value>,
     flush: usize,
-    /// Pages before the last flush that is known to count.
+    /// The number of pages up to the last flush that is known to be on disk.
     flushed: usize,
     compared: u64,
     wrong: u64,
 }
 
-/// Carries out a plan; true if every answer was that of an undisturbed run. `tell` hears of each kill.
+/// Carries out a plan. Returns true if every answer was that of an undisturbed run. Calls `tell` for each kill.
 pub fn run(plan: KillPlan, mut tell: impl FnMut(String)) -> anyhow::Result<bool> {
     let mut lines = breadth_first(&Web::benchmark(1), plan.web);
     lines.extend((0..plan.small).map(small));
@@ -56,7 +57,7 @@ pub fn run(plan: KillPlan, mut tell: impl FnMut(String)) -> anyhow::Result<bool>
         ensure!(pages == caller.flushed || pages == next, "{pages} pages after a flush of {}", caller.flushed);
         caller.flushed = pages;
         let before = caller.flushed;
-        // Anywhere from the first answer to well behind the next flush, and then a little later.
+        // The kill comes between the first answer and a time well after the next flush, and then a little later.
         let after = random.usize(..caller.flush * 7 / 5);
         let wait = Duration::from_micros(random.u64(..4_000));
         let answered = caller.converse(&mut pipe, (kills < plan.kills).then_some((after, wait)));
@@ -69,7 +70,8 @@ pub fn run(plan: KillPlan, mut tell: impl FnMut(String)) -> anyhow::Result<bool>
             tell(format!("kill {kills}: page {before} and {answered} on, last flush after page {}", caller.flushed));
         }
         if is_done && kills < plan.kills {
-            // All pages are judged, and kills are still due: from the beginning, in a new state.
+            // All pages have been judged, but kills are still due: the caller starts again from the beginning, with a
+            // new state.
             std::fs::remove_dir_all(&state)?;
             caller.flushed = 0;
         }
@@ -79,8 +81,8 @@ pub fn run(plan: KillPlan, mut tell: impl FnMut(String)) -> anyhow::Result<bool>
 }
 
 impl Caller {
-    /// Sends what is not flushed yet, and compares the answers, until the end, or until the kill so many answers and so
-    /// much time from now. The number of answers.
+    /// Sends the lines that are not flushed yet, and compares the answers, until the end or until the kill, which comes
+    /// this many answers and this much time from now. Returns the number of answers.
     fn converse(&mut self, pipe: &mut Pipe, mut kill: Option<(usize, Duration)>) -> usize {
         let start = self.flushed;
         let Some(mut stdin) = pipe.stdin.take() else { return 0 };
@@ -102,12 +104,12 @@ impl Caller {
                     && at - start >= answers
                 {
                     std::thread::park_timeout(wait);
-                    // It may have ended already; what has come out before is read on.
+                    // The program may have ended already. Answers that it sent before are still read.
                     let _ = pipe.child.kill();
                     kill = None;
                 }
                 line.clear();
-                // A line cut by the kill is no answer.
+                // A line that was cut by the kill is not an answer.
                 if !matches!(pipe.stdout.read_line(&mut line), Ok(n) if n > 0) || !line.ends_with('\n') {
                     return;
                 }

@@ -1,4 +1,4 @@
-//! A running `dedup-stage`, and pages to feed it.
+//! Runs `dedup-stage`, and makes pages for it.
 
 pub mod abuse;
 pub mod feed;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::programs::beside;
 
-/// The program that the environment variable `DEDUP_STAGE` names; else the one of this package.
+/// The program that the environment variable `DEDUP_STAGE` names, or else the one of this package.
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let named = || std::env::var_os("DEDUP_STAGE").map(PathBuf::from);
@@ -29,14 +29,14 @@ pub fn program() -> &'static Path {
 pub struct Pipe {
     /// The process.
     pub child: Child,
-    /// Its input; taken when that is closed.
+    /// Its input; `None` after it was closed.
     pub stdin: Option<ChildStdin>,
     /// Its output.
     pub stdout: BufReader<ChildStdout>,
 }
 
 impl Pipe {
-    /// Starts the program with these arguments, its stderr passed on.
+    /// Starts the program with these arguments. Its stderr is that of the caller.
     pub fn start(arguments: &[&str]) -> anyhow::Result<Self> {
         let mut command = Command::new(program());
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -75,7 +75,7 @@ impl Pipe {
         self.answer()?.context("the program has ended")
     }
 
-    /// Closes the input and waits for the end; the answers still to come.
+    /// Closes the input, waits for the end, and returns the remaining answers and the exit status.
     pub fn finish(mut self) -> anyhow::Result<(Vec<Value>, ExitStatus)> {
         self.stdin = None;
         let mut answers = Vec::new();
@@ -85,7 +85,7 @@ impl Pipe {
         Ok((answers, self.child.wait()?))
     }
 
-    /// Resident memory of the process in bytes, mapped files included.
+    /// The resident memory of the process in bytes, including mapped files.
     pub fn resident(&self) -> anyhow::Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
@@ -94,7 +94,7 @@ impl Pipe {
     }
 }
 
-/// The answers of a program with these arguments to all lines, sent without waiting.
+/// Sends all lines to a program with these arguments, without waiting, and returns its answers.
 pub fn answers(arguments: &[&str], lines: &[Value]) -> anyhow::Result<Vec<Value>> {
     let mut pipe = Pipe::start(arguments)?;
     let mut stdin = pipe.stdin.take().context("stdin")?;

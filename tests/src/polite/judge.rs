@@ -1,52 +1,53 @@
-//! What the log says of the crawler.
+//! Judges the politeness of a crawler by the log of the servers.
 
 use std::time::Duration;
 
 use super::{SeenRequest, Town};
 
-/// One process of the crawl: from its start to its end.
+/// The lifetime of one process of the crawl.
 #[derive(Clone, Copy, Debug)]
 pub struct Process {
-    /// Start.
+    /// The start of the process.
     pub start: Duration,
-    /// End.
+    /// The end of the process.
     pub end: Duration,
 }
 
-/// The judgement on a crawl. Everything but the requests, the rates and the smallest excess must be 0.
+/// The judgement about a crawl. The fields `overlapping`, `early`, `forbidden` and `early_retries` must be 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
-    /// Requests.
+    /// The number of requests.
     pub requests: usize,
-    /// Requests that came while another to the same host was open.
+    /// The number of requests that came while another to the same host was open.
     pub overlapping: usize,
-    /// Requests that came before the delay after the end of the answer before was over.
+    /// The number of requests that came before the delay after the previous answer was over.
     pub early: usize,
-    /// How much longer than the delay the shortest wait was.
+    /// The shortest wait between two requests, minus the delay.
     pub smallest_excess: Option<Duration>,
-    /// Requests for what robots.txt forbids.
+    /// The number of requests for paths that robots.txt forbids.
     pub forbidden: usize,
-    /// Retry-After answers that were followed by a request.
+    /// The number of answers with Retry-After that were followed by a request.
     pub retries: usize,
-    /// Such requests that came early.
+    /// The number of these requests that came too early.
     pub early_retries: usize,
-    /// How late the latest of them came, counted from when the delay was over, too.
+    /// The longest time between the moment from which a retry was allowed (by Retry-After and by the delay) and the
+    /// retry.
     pub latest_retry: Duration,
-    /// Requests to hosts that never asked for mercy …
+    /// The number of requests to hosts that are never busy …
     pub made: usize,
-    /// … and how many the delays allowed in the same time.
+    /// … and the number of requests that their delays allowed in the same time.
     pub allowed: usize,
-    /// Requests to the addresses …
+    /// The number of requests to the addresses …
     pub made_to_addresses: usize,
-    /// … and how many their floor allowed in the same time.
+    /// … and the number of requests that their delay (`floor`) allowed in the same time.
     pub allowed_to_addresses: usize,
-    /// Most requests that came to one address within a second.
+    /// The largest number of requests to one address within a second.
     pub busiest_second: usize,
 }
 
 impl Judgement {
-    /// Reads the log of a crawl by these processes; `base` is the delay of a host whose robots.txt is not known yet, `floor`
-    /// that of an address.
+    /// Judges the log of a crawl by these processes. `base` is the delay of a host whose robots.txt is not known yet;
+    /// `floor` is the delay of an address.
     pub fn of(town: &Town, log: &[SeenRequest], processes: &[Process], base: Duration, floor: Duration) -> Self {
         let mut judgement = Self { requests: log.len(), ..Self::default() };
         judgement.overlapping = log.iter().filter(|seen| seen.open > 1).count();
@@ -83,7 +84,7 @@ impl Judgement {
             if let Some(until) = before.retry_after {
                 self.retries += 1;
                 self.early_retries += usize::from(after.arrived < until);
-                // Who was killed meanwhile may come back later than that.
+                // If the crawler was killed in between, it may come back later than that.
                 if processes.iter().any(|process| process.holds(before.arrived) && process.holds(after.arrived)) {
                     let late = after.arrived.saturating_sub(until.max(ended + delay));
                     self.latest_retry = self.latest_retry.max(late);
@@ -92,7 +93,7 @@ impl Judgement {
         }
     }
 
-    /// Counts from the host's first request in a process, since what comes before is finding it.
+    /// Counts from the first request to the host in a process. The time before that went into finding the host.
     fn rate(&mut self, town: &Town, host: usize, seen: &[&SeenRequest], processes: &[Process]) {
         let times = seen.iter().filter_map(|seen| Some(seen.ended?.saturating_sub(seen.arrived)));
         let response = times.sum::<Duration>() / seen.len().max(1) as u32;
@@ -137,7 +138,7 @@ mod tests {
         Town { hosts: 2, addresses: 1, shortest: delay, longest: delay, busy: 0 }
     }
 
-    /// A request to host 0: arrival and end in milliseconds.
+    /// A request to host 0 that arrived and ended at these times in milliseconds.
     fn seen(path: &str, arrived: u64, ended: u64) -> SeenRequest {
         let time = Duration::from_millis;
         SeenRequest {
@@ -177,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_of_the_delays() {
-        // One request each 110 ms in a second: ten, of which every other was made.
+        // In one second, a request every 110 ms is allowed: ten requests. Every other one was made.
         let log: Vec<_> = (0..5).map(|n| seen("/", n * 220, n * 220 + 10)).collect();
         let judgement = judge(&log);
         assert_eq!((judgement.made, judgement.allowed), (5, 10));

@@ -1,8 +1,8 @@
-//! The servers' side of politeness: hosts on a few loopback addresses that write down when each request came and when its
-//! answer ended, and the judge that reads this log.
+//! Tests politeness from the side of the servers: hosts on a few loopback addresses record the time of each request and
+//! of the end of its answer, and a judge reads this log.
 //!
-//! Every host has a Crawl-delay and a response time of its own, an endless tree of pages, and a folder that its robots.txt
-//! forbids and every page links to. Some hosts now and then answer 503 or 429 with a Retry-After.
+//! Each host has a Crawl-delay and a response time of its own, an endless tree of pages, and a folder that its
+//! robots.txt forbids and to which every page links. Some hosts answer 503 or 429 with a Retry-After now and then.
 
 mod judge;
 mod run;
@@ -22,20 +22,20 @@ pub use run::{Course, follow};
 /// The hosts.
 #[derive(Clone, Copy, Debug)]
 pub struct Town {
-    /// How many.
+    /// The number of hosts.
     pub hosts: usize,
-    /// Loopback addresses that they share.
+    /// The number of loopback addresses that they share.
     pub addresses: u8,
-    /// Crawl-delay of the first host …
+    /// The Crawl-delay of the first host …
     pub shortest: Duration,
-    /// … and of the last; between them it grows evenly.
+    /// … and of the last host. The delays of the hosts between them grow evenly.
     pub longest: Duration,
-    /// Every so many-th host asks for mercy in every 16th answer; 0 = none.
+    /// One host in this many is busy: it sends a Retry-After in every 16th answer. 0 means none.
     pub busy: usize,
 }
 
 impl Town {
-    /// Longest response time.
+    /// The longest response time.
     const LATENCY: Duration = Duration::from_millis(20);
 
     /// The name of a host.
@@ -49,40 +49,41 @@ impl Town {
         self.shortest + Duration::from_millis((span * host / (self.hosts - 1).max(1)) as u64)
     }
 
-    /// Its response time; not in step with its delay.
+    /// The response time of a host. It does not grow with the delay of the host.
     fn latency(&self, host: usize) -> Duration {
         Self::LATENCY.mul_f64((host * 7 % 11) as f64 / 11.0)
     }
 
-    /// Whether it asks for mercy now and then.
+    /// Whether a host sends a Retry-After now and then.
     pub fn is_busy(&self, host: usize) -> bool {
         self.busy > 0 && host % self.busy == 1
     }
 
-    /// The number of its address.
+    /// The number of the address of a host.
     pub fn address(&self, host: usize) -> usize {
         host % usize::from(self.addresses)
     }
 }
 
-/// One request, as its host saw it. Times are since the start of the server.
+/// One request, as its host saw it. All times are counted from the start of the server.
 #[derive(Clone, Debug)]
 pub struct SeenRequest {
-    /// Which host.
+    /// The number of the host.
     pub host: usize,
-    /// Path.
+    /// The path.
     pub path: String,
-    /// When its last byte was read.
+    /// The time at which its last byte was read.
     pub arrived: Duration,
-    /// When the last piece of the answer was about to be sent, or the client was found gone; `None` while it is open.
+    /// The time just before the last piece of the answer was sent, or at which the client was gone; `None` while the
+    /// request is open.
     pub ended: Option<Duration>,
-    /// Requests of the same host that were open then, this one included.
+    /// The number of requests to the same host that were open then, including this one.
     pub open: usize,
-    /// No request before this time, says the answer's Retry-After.
+    /// The time before which the host wants no request, according to the Retry-After of the answer.
     pub retry_after: Option<Duration>,
 }
 
-/// The servers; they end when dropped.
+/// The servers. They end when this is dropped.
 pub struct Servers {
     town: Town,
     ports: Vec<u16>,
@@ -93,15 +94,15 @@ pub struct Servers {
 #[derive(Clone)]
 struct Log {
     start: Instant,
-    /// Time of day at `start`.
+    /// The time of day at `start`.
     date: SystemTime,
     seen: Arc<Mutex<Vec<SeenRequest>>>,
-    /// Told of each arrival.
+    /// Is notified of each arrival.
     arrived: Arc<Condvar>,
 }
 
 impl Servers {
-    /// Starts them.
+    /// Starts the servers.
     pub fn start(town: Town) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let log = Log { start: Instant::now(), date: SystemTime::now(), seen: Arc::default(), arrived: Arc::default() };
@@ -120,7 +121,7 @@ impl Servers {
         Ok(Self { town, ports, log, runtime: Some(runtime) })
     }
 
-    /// What leads each host to its address.
+    /// The rules that lead each host to its address.
     pub fn connect_to(&self) -> impl Iterator<Item = String> {
         (0..self.town.hosts).map(|host| {
             let address = self.town.address(host);
@@ -128,19 +129,20 @@ impl Servers {
         })
     }
 
-    /// Waits until so many requests have come in all, or the time is over; how many have come.
+    /// Waits until this many requests have arrived in total, or `time` is over. Returns the number of requests that
+    /// have arrived.
     pub fn wait_for(&self, requests: usize, time: Duration) -> usize {
         let few = |seen: &mut Vec<SeenRequest>| seen.len() < requests;
         let waited = self.log.arrived.wait_timeout_while(self.log.lock(), time, few);
         waited.unwrap_or_else(PoisonError::into_inner).0.len()
     }
 
-    /// Time since the start.
+    /// The time since the start of the servers.
     pub fn now(&self) -> Duration {
         self.log.start.elapsed()
     }
 
-    /// Everything so far, in order of arrival.
+    /// All requests so far, in the order of their arrival.
     pub fn log(&self) -> Vec<SeenRequest> {
         self.log.lock().clone()
     }
@@ -159,7 +161,7 @@ impl Log {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes down an arrival; the number of the request, and how many of its host came before it.
+    /// Records an arrival. Returns the number of the request, and how many requests to its host came before it.
     fn arrive(&self, host: usize, path: &str) -> (usize, usize) {
         let mut seen = self.lock();
         let arrived = self.start.elapsed();
@@ -177,7 +179,7 @@ impl Log {
     }
 }
 
-/// Answers the requests of one connection.
+/// Answers the requests on one connection.
 async fn serve(town: Town, log: &Log, mut stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = Vec::new();
@@ -195,7 +197,8 @@ async fn serve(town: Town, log: &Log, mut stream: TcpStream) -> io::Result<()> {
         let (number, before) = log.arrive(host, path);
         tokio::select! {
             () = tokio::time::sleep(town.latency(host)) => {}
-            // A client that says more is none of ours; one that says nothing more is gone.
+            // The crawler sends nothing while it waits. If the read returns, the client has closed the connection or is
+            // another program.
             _ = stream.read_u8() => {
                 log.end(number, None);
                 return Ok(());
@@ -210,7 +213,7 @@ async fn serve(town: Town, log: &Log, mut stream: TcpStream) -> io::Result<()> {
     }
 }
 
-/// Status and headers, body, and when the host may be asked again.
+/// The status and headers, the body, and the time before which the host wants no request.
 fn answer(town: Town, log: &Log, host: usize, path: &str, before: usize) -> (String, String, Option<Duration>) {
     let html = |body: String| ("200 OK\r\ncontent-type: text/html\r\n".to_owned(), body, None);
     if path == "/robots.txt" {

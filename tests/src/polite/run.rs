@@ -1,4 +1,4 @@
-//! A crawl of the hosts by the program itself, killed and taken up again.
+//! Crawls the hosts with the program itself, which is killed and resumed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,22 +9,22 @@ use anyhow::{Context, ensure};
 use super::{Judgement, Process, Servers, Town};
 use crate::sound::sound_at;
 
-/// A crawl.
+/// The parameters of a crawl.
 #[derive(Clone, Debug)]
 pub struct Course {
     /// The `crawler` program.
     pub program: PathBuf,
-    /// `--address-delay`.
+    /// The value of `--address-delay`.
     pub floor: Duration,
-    /// Requests after which it ends.
+    /// The number of requests after which the crawl ends.
     pub requests: usize,
-    /// How often it is killed (SIGKILL) on the way, at even distances, and taken up again.
+    /// The number of times that it is killed (SIGKILL) on the way, at equal distances, and resumed.
     pub restarts: usize,
-    /// The longest that it may take.
+    /// The longest time that it may take.
     pub limit: Duration,
 }
 
-/// Lets the program crawl the hosts, and judges it by their log.
+/// Runs a crawl of the hosts by the program, and judges it by their log.
 pub fn follow(course: &Course, town: Town, dir: &Path) -> anyhow::Result<Judgement> {
     let servers = Servers::start(town)?;
     let begin = Instant::now();
@@ -43,7 +43,7 @@ pub fn follow(course: &Course, town: Town, dir: &Path) -> anyhow::Result<Judgeme
     Ok(Judgement::of(&town, &servers.log(), &processes, town.shortest, course.floor.min(town.shortest)))
 }
 
-/// A process that does not outlive this.
+/// A process that is killed when this is dropped.
 struct Crawl(Child);
 
 impl Drop for Crawl {

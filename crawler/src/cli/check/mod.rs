@@ -47,7 +47,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(exit::FAILED))
 }
 
-/// The faults of a crawl directory, one sentence each. If there are very many, not all of them are told.
+/// The faults of a crawl directory, one sentence each. If there are very many, only some of them are returned.
 pub fn check(dir: &mut CrawlDir) -> anyhow::Result<Vec<String>> {
     let settings = dir.last_settings()?;
     let (keys, sites) = (dir.keys()?, dir.sites()?);
@@ -66,7 +66,7 @@ pub fn check(dir: &mut CrawlDir) -> anyhow::Result<Vec<String>> {
     let pages = Lines::open(&path, PagesJsonl::NAME, Some(length))?;
     let lines = pages::check_lines(&pages, (&keys, &sites), session, &mut findings)?;
     let records = pages::check_records(&frontier, &keys, session, &mut findings)?;
-    // What a part that is gone had is missing from every sum.
+    // The pages of a missing part are missing from every sum.
     if pages.gone()?.is_empty() {
         if lines.own != records {
             findings.add(format!("pages.jsonl has {} pages, and the state {records}", lines.own));
@@ -113,7 +113,7 @@ fn check_lengths(
 struct Findings(Vec<String>);
 
 impl Findings {
-    /// At most this many faults are told.
+    /// The largest number of faults that are printed.
     const MOST: usize = 100;
 
     fn add(&mut self, finding: String) {

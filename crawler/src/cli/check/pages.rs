@@ -45,7 +45,7 @@ pub(super) fn check_lines(
             return;
         }
         match PageRecord::get(id, session) {
-            // Its host was given away and came back.
+            // The host of the page was given away and came back.
             Ok(Some(record)) if record.offset == PageRecord::ELSEWHERE => {}
             Ok(Some(record)) => {
                 sums.own += 1;
@@ -145,7 +145,7 @@ pub(super) fn check_records(
             findings.add("the record of a page cannot be read".into());
             return ControlFlow::Continue(());
         };
-        // Files that pages need to be shown have no line. What another directory fetched has its line there.
+        // Requisites have no line. Pages that another directory fetched have their lines there.
         let has_line = record.offset != PageRecord::ELSEWHERE && !matches!(record.via, Via::Requisite { .. });
         records += u64::from(has_line);
         if Url::parse(&record.url).ok().is_none_or(|url| keys.id(&url) != page.url) {

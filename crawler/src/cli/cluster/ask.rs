@@ -1,4 +1,4 @@
-//! `crawler cluster why` and `crawler cluster export`: the workers that have the answers give them.
+//! `crawler cluster why` and `crawler cluster export`: pass questions to the workers that have the answers.
 
 use std::fs::File;
 use std::io::{BufReader, Seek, Write};

@@ -131,7 +131,7 @@ fn settings(start: &Start, is_made: bool) -> anyhow::Result<Settings> {
     Ok(settings)
 }
 
-/// How a crawl stands, in the word of `report`.
+/// The state of a crawl, in the words of `report`.
 fn stands(total: &Total, is_over: bool) -> &'static str {
     match total.stop_reason {
         Some(reason) => reason.name(),

@@ -69,7 +69,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// Says what runs, and how the user can look at it and disturb it.
+/// Tells the user which processes run, and how to look at the crawl and disturb it.
 fn introduce(loopback: &mut Loopback, dir: &Path) {
     say!("three brokers and {} workers run on loopback, in {}", loopback.workers().len(), dir.display());
     let environment = format!("CRAWLER_CLUSTER={} CRAWLER_MONITOR={}", loopback.address(), loopback.monitor());
@@ -86,7 +86,7 @@ fn processes(children: &[Child]) -> String {
     each.join(", ")
 }
 
-/// Watches until the crawl is over or must stop. Returns how it stood last, and the exit code.
+/// Watches until the crawl is over or must stop. Returns its last status, and the exit code.
 fn watch(
     loopback: &mut Loopback,
     control: &Receiver<Control>,
@@ -156,11 +156,11 @@ fn tell_of_the_dead(loopback: &mut Loopback, is_ending: bool) {
     }
 }
 
-/// Shows how the crawl stands.
+/// Shows the status of the crawl.
 struct Display {
     /// Whether it is drawn in place; `None` if nothing is shown.
     is_drawn: Option<bool>,
-    /// When the last line was written.
+    /// The time at which the last line was written.
     written: Option<Instant>,
     /// Whether the last look failed.
     failed: bool,

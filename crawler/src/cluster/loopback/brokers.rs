@@ -6,22 +6,23 @@ use std::path::Path;
 
 use super::child::{Child, Program};
 
-/// How many: one may fail.
+/// The number of brokers: with three, one may fail.
 const COUNT: usize = 3;
 
-/// Brokers.
+/// The brokers that were started.
 #[derive(Debug)]
 pub struct Brokers {
-    /// What `--cluster` is to say.
+    /// The value for `--cluster`.
     pub address: String,
-    /// What `--monitor` is to say.
+    /// The value for `--monitor`.
     pub monitor: Vec<String>,
-    /// The processes.
+    /// The processes of the brokers.
     pub children: Vec<Child>,
 }
 
 impl Brokers {
-    /// Starts brokers whose directories are in `dir`: those of an earlier run go on, on other ports.
+    /// Starts brokers whose directories are in `dir`. If an earlier run has left directories there, its brokers go on,
+    /// on other ports.
     pub fn start(server: &Path, dir: &Path) -> std::io::Result<Self> {
         let ports = free_ports(3 * COUNT)?;
         let (routes, rest) = ports.split_at(COUNT);
@@ -31,7 +32,7 @@ impl Brokers {
         for at in 0..COUNT {
             let number = at + 1;
             let file = |ending: &str| dir.join(format!("broker-{number}{ending}"));
-            // The store knows its brokers by their names.
+            // The brokers' store identifies the brokers by these names.
             let config = format!(
                 "server_name: broker-{number}\nlisten: 127.0.0.1:{}\nhttp: 127.0.0.1:{}\n\
                  jetstream {{ store_dir: {:?}, sync_interval: always }}\n\
@@ -55,7 +56,7 @@ impl Brokers {
     }
 }
 
-/// Ports that nobody listens on now.
+/// Ports on which no program listens now.
 fn free_ports(count: usize) -> std::io::Result<Vec<u16>> {
     let listeners = (0..count).map(|_| TcpListener::bind(("127.0.0.1", 0))).collect::<Result<Vec<_>, _>>()?;
     listeners.iter().map(|listener| listener.local_addr().map(|address| address.port())).collect()

@@ -1,8 +1,8 @@
-//! Processes that end with the one that has started them, however that ends.
+//! Child processes that end with the process that has started them, however that one ends.
 //!
-//! The kernel sends a process a signal when its parent dies, if it has asked for that; and it does not forget when the process
-//! becomes another program. So a child is first this program, which asks ([`become_child`]), and then becomes what it is to
-//! be. No code runs between fork and exec.
+//! A process can ask the kernel to be sent a signal when its parent dies. The request holds even after the process has
+//! become another program. So a child first runs this program, which makes the request ([`become_child`]), and then
+//! becomes the program that was wanted. No code runs between fork and exec.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -14,26 +14,26 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getppid, kill_process};
 
-/// The words that make this program a child.
+/// The words on the command line that make this program a child.
 pub const WORDS: [&str; 2] = ["cluster", "child"];
 
-/// A program to be run as a child.
+/// A program that is run as a child.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// What it is called, for people.
+    /// The name of the program, for users.
     pub name: String,
-    /// Its file.
+    /// The file of the program.
     pub file: PathBuf,
-    /// Its arguments.
+    /// The arguments of the program.
     pub arguments: Vec<OsString>,
-    /// Where its output is appended.
+    /// The file to which its output is appended.
     pub log: PathBuf,
 }
 
-/// A child. It is killed when this is dropped.
+/// A child process. It is killed when this is dropped.
 #[derive(Debug)]
 pub struct Child {
-    /// What it runs.
+    /// The program that it runs.
     pub program: Program,
     process: Process,
     /// Whether its end was told.
@@ -41,39 +41,39 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts a child. To be called by a thread that lives as long as the child shall: the kernel takes the end of that thread
-    /// for the end of the parent.
+    /// Starts a child. Call this from a thread that lives as long as the child should: for the kernel, the end of that
+    /// thread is the end of the parent.
     pub fn start(program: Program) -> io::Result<Self> {
         let log = OpenOptions::new().create(true).append(true).open(&program.log)?;
         let mut command = Command::new(std::env::current_exe()?);
         command.args(WORDS).arg(std::process::id().to_string()).arg(&program.file).args(&program.arguments);
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        // Ctrl-C is for the parent: it stops the crawl, and only then the brokers.
+        // Ctrl-C must reach only the parent: it stops the crawl first, and then the brokers.
         command.process_group(0);
         Ok(Self { process: command.spawn()?, program, told: false })
     }
 
-    /// Its process.
+    /// The process id.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Whether it runs.
+    /// Whether the child runs.
     pub fn runs(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// How it has ended: once, to the first that asks after the end.
+    /// The exit status of the child if it has ended. Only the first call after the end returns it.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         let status = self.process.try_wait().ok().flatten().filter(|_| !self.told)?;
         self.told = true;
         Some(status)
     }
 
-    /// Asks it to end.
+    /// Asks the child to end.
     pub fn terminate(&mut self) {
         if let (true, Some(pid)) = (self.runs(), Pid::from_raw(self.process.id().cast_signed())) {
-            // It may end at this moment.
+            // If this fails, the child has just ended.
             let _ = kill_process(pid, Signal::TERM);
         }
     }
@@ -81,13 +81,13 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // It may have ended already.
+        // These fail if the child has already ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Waits until all have ended. False where some have not after `patience`.
+/// Waits until all children have ended. Returns false if some have not ended after `patience`.
 pub fn wait(children: &mut [Child], patience: Duration) -> bool {
     let begin = Instant::now();
     while children.iter_mut().any(Child::runs) {
@@ -99,7 +99,7 @@ pub fn wait(children: &mut [Child], patience: Duration) -> bool {
     true
 }
 
-/// How a process ended, for people.
+/// The way in which a process ended, in words for users.
 pub fn ending(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit code {code}"),
@@ -108,9 +108,9 @@ pub fn ending(status: ExitStatus) -> String {
     }
 }
 
-/// Makes this process another program that dies with `parent`. Comes back only with an error.
+/// Turns this process into another program that dies with `parent`. Returns only if that fails.
 pub fn become_child(parent: u32, file: &Path, arguments: &[OsString]) -> io::Error {
-    // Other systems have no such signal: there, a child outlives a parent that is killed.
+    // Other systems have no such signal. There, a child outlives a parent that is killed.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)) {
         return error.into();

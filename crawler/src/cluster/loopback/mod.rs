@@ -1,7 +1,8 @@
-//! A crawl on many machines, tried on one: three brokers and some workers on loopback, as the processes that they are elsewhere.
+//! A crawl on many machines, tried on one machine. Three brokers and some workers run on loopback, in the same
+//! processes as on many machines.
 //!
-//! In the directory: `broker-N/` with `broker-N.conf` and `broker-N.log`, `worker-N/` with `worker-N.log`. The brokers keep the
-//! crawl, so that another run in the same directory goes on with it.
+//! The directory holds `broker-N/`, `broker-N.conf` and `broker-N.log` of each broker, and `worker-N/` and
+//! `worker-N.log` of each worker. The brokers keep the crawl, so another run in the same directory continues it.
 
 mod brokers;
 pub mod child;
@@ -25,38 +26,38 @@ use super::{ClusterError, Result, broker};
 use brokers::Brokers;
 use child::{Child, Program};
 
-/// The file that says that the crawl was made.
+/// The file whose existence says that the crawl was made.
 const MADE: &str = "try.made";
-/// Brokers that were just started have so long to find a leader.
+/// The time that brokers have after their start to choose a leader.
 const LEADER: Duration = Duration::from_secs(60);
-/// Workers that are to stop have so long to save their state.
+/// The time that workers have to save their state when they are stopped.
 const SAVE: Duration = Duration::from_secs(15);
-/// Brokers that are to stop have so long.
+/// The time that brokers have to end when they are stopped.
 const END: Duration = Duration::from_secs(5);
 
-/// What is to be tried.
+/// The settings of a trial crawl on loopback.
 #[derive(Debug)]
 pub struct Trial {
-    /// Where everything is kept.
+    /// The directory for all files.
     pub dir: PathBuf,
-    /// The crawl to be made, where there is none yet.
+    /// The settings of the crawl, if it must be made.
     pub settings: Settings,
-    /// Its seeds.
+    /// The seeds of the crawl.
     pub seeds: Vec<Url>,
-    /// How many workers.
+    /// The number of workers.
     pub workers: usize,
-    /// How long their leases are good for.
+    /// The length of the workers' leases.
     pub lease: config::Duration,
-    /// `nats-server`, where it was named.
+    /// The file of `nats-server`, if the user named one.
     pub server: Option<PathBuf>,
 }
 
-/// Processes on loopback that crawl together. They end when this is dropped.
+/// Brokers and workers on loopback. They end when this is dropped.
 #[derive(Debug)]
 pub struct Loopback {
-    /// The way to the brokers.
+    /// The arguments for a connection to the brokers.
     pub access: BrokerArgs,
-    // Workers end before the brokers: fields are dropped in their order.
+    // Fields are dropped in their order, so the workers end before the brokers.
     workers: Vec<Child>,
     brokers: Brokers,
     runtime: Runtime,
@@ -66,12 +67,12 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// Starts brokers, makes the crawl or goes on with the one in the directory, and starts workers. `say` is told of what the
-    /// user should know.
+    /// Starts the brokers, makes the crawl or continues the one in the directory, and starts the workers. `say` gets
+    /// messages for the user.
     ///
     /// # Errors
     ///
-    /// [`ClusterError::Usage`] where the call means nothing.
+    /// [`ClusterError::Usage`] if the arguments make no sense.
     pub fn start(trial: Trial, say: &mut dyn FnMut(String)) -> Result<Self> {
         let Trial { dir, settings, seeds, workers, lease, server } = trial;
         let is_made = Self::is_made(&dir);
@@ -109,7 +110,7 @@ impl Loopback {
             }
         };
         let mut loopback = Self { access, workers: Vec::new(), brokers, runtime, cluster, board, _lock: lock };
-        // One that has come to its end has nothing for workers to do.
+        // If the crawl has come to its end, there is nothing for workers to do.
         let count = if loopback.status()?.is_over() { 0 } else { workers };
         for number in 1..=count {
             loopback.workers.push(Child::start(loopback.worker(&dir, number)?)?);
@@ -122,7 +123,7 @@ impl Loopback {
         dir.join(MADE).exists()
     }
 
-    /// The program of a worker.
+    /// The command of a worker.
     fn worker(&self, dir: &Path, number: usize) -> std::io::Result<Program> {
         let dir = std::path::absolute(dir.join(format!("worker-{number}")))?;
         let mut arguments = vec!["worker".into(), "--cluster".into(), self.address().into(), "--monitor".into()];
@@ -137,47 +138,48 @@ impl Loopback {
         Ok(Program { name, file, arguments, log })
     }
 
-    /// What `--cluster` is to say.
+    /// The value for `--cluster`.
     pub fn address(&self) -> &str {
         &self.brokers.address
     }
 
-    /// What `--monitor` is to say.
+    /// The value for `--monitor`.
     pub fn monitor(&self) -> String {
         self.brokers.monitor.join(",")
     }
 
-    /// The workers.
+    /// The processes of the workers.
     pub fn workers(&mut self) -> &mut [Child] {
         &mut self.workers
     }
 
-    /// The brokers.
+    /// The processes of the brokers.
     pub fn brokers(&mut self) -> &mut [Child] {
         &mut self.brokers.children
     }
 
-    /// How the crawl stands.
+    /// The status of the crawl.
     pub fn status(&self) -> Result<CrawlStatus> {
         self.runtime.block_on(look(&self.access, &self.cluster, &self.board))
     }
 
-    /// Tells all workers to save their state and end, wherever they were started.
+    /// Tells all workers to save their state and end, including those that were started elsewhere.
     pub fn stop(&self) -> Result<()> {
         self.runtime.block_on(operate::wish(&self.access, Wish::Stop, None))
     }
 
-    /// Ends the processes: the workers first, which save their state. True where they have ended by themselves.
+    /// Waits until the workers have saved their state and ended, and then ends the brokers. Returns whether the workers
+    /// have ended by themselves.
     pub fn end(mut self) -> bool {
         let saved = child::wait(&mut self.workers, SAVE);
         self.brokers.children.iter_mut().for_each(Child::terminate);
-        // Those that take longer are killed: they sync every write.
+        // Brokers that take longer are killed. That does no harm: they sync every write.
         child::wait(&mut self.brokers.children, END);
         saved
     }
 }
 
-/// Makes the directory, for this process alone.
+/// Makes the directory and locks it for this process.
 fn claim(dir: &Path) -> Result<File> {
     let usage = |what: &str| ClusterError::Usage(format!("{} {what}", dir.display()));
     std::fs::create_dir_all(dir)?;
@@ -190,7 +192,7 @@ fn claim(dir: &Path) -> Result<File> {
     Ok(lock)
 }
 
-/// Waits until brokers that were stopped have found what they keep.
+/// Waits until brokers that are started again have found their streams.
 async fn awake(cluster: &BrokerConnection) -> Result<()> {
     let begin = Instant::now();
     for stream in ["board", "links", "pages", "commits"].map(|what| cluster.stream(what)) {

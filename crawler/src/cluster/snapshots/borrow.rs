@@ -1,5 +1,5 @@
-//! What the judge of a share begins with, where the stream of pages begins too late for it: that of another share. All judges
-//! know the same, so a snapshot of any share serves.
+//! Takes the records of the judge from a snapshot of another share, for a new share whose part of the stream of pages
+//! was cut. All judges know the same, so a snapshot of any share will do.
 
 use dedup_stage::store::{Space, Store};
 
@@ -15,7 +15,7 @@ use crate::engine::PAGES_AT;
 use crate::record::PageRecord;
 use crate::spaces;
 
-/// Whether pages that come after this place are gone from the stream.
+/// Whether messages of the stream of pages after this place have been dropped.
 pub async fn is_cut(cluster: &BrokerConnection, after: u64) -> Result<bool> {
     let what = "looking at the stream of pages";
     let stream = cluster.context.get_stream_no_info(pages::stream_of(cluster)).await.map_err(broker(what))?;
@@ -23,16 +23,17 @@ pub async fn is_cut(cluster: &BrokerConnection, after: u64) -> Result<bool> {
     Ok(state.first_sequence > after + 1)
 }
 
-/// Why a worker without a folder of snapshots cannot join.
+/// The error of a worker that cannot join without a folder of snapshots.
 pub fn nameless() -> ClusterError {
     ClusterError::Usage("what was found so far is in snapshots: name their folder with --snapshots".into())
 }
 
-/// Puts what a judge knows into a state, from the newest whole snapshot there is. `folder` names those of a share.
+/// Puts the records of the judge into a state, from the newest undamaged snapshot of any share. `folder` gives the
+/// folder of a share.
 ///
 /// # Errors
 ///
-/// [`ClusterError::Usage`] where there is no folder, or nothing whole in it.
+/// [`ClusterError::Usage`] if there is no folder, or no undamaged snapshot in it.
 pub async fn borrow(board: &Board, folder: impl Fn(usize) -> Option<Folder>, disk: &mut impl Store) -> Result<()> {
     let shares = board.need::<Muster>(keys::MUSTER).await?.record.shares.len();
     let mut all = Vec::new();
@@ -54,12 +55,12 @@ pub async fn borrow(board: &Board, folder: impl Fn(usize) -> Option<Folder>, dis
     Err(ClusterError::Usage("the folder of --snapshots has no whole snapshot of any share".into()))
 }
 
-/// Commits the records of a snapshot that judges share, with their place in the stream of pages last.
+/// Commits the records of a snapshot that all judges share. Their place in the stream of pages comes last.
 fn read_judge(from: &mut dyn std::io::Read, disk: &mut impl Store) -> Result<()> {
     let is_place = |space: Space, key: &[u8]| space == Space::META && key == PAGES_AT;
     commit_records(from, disk, is_place, |space, value| {
         if space == spaces::PAGES {
-            // That share's own pages are another's here.
+            // The pages of that share are pages of another worker here.
             let page = PageRecord::decode(&value).map_err(failed)?;
             return Ok(page.seen_from_elsewhere().map(|value| (spaces::ELSEWHERE, value)));
         }

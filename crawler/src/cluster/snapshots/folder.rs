@@ -1,5 +1,5 @@
-//! The folder of the snapshots of a share. A file has its name only when all of it is on the disk, and is looked at whole before
-//! anything is made of it.
+//! The folder of the snapshots of a share. A file gets its name only when all of it is on the disk. Before a file is
+//! used, its checksum is compared.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -10,14 +10,14 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::Part;
 
-/// What marks a file that is being written.
+/// The ending of a file that is being written.
 const UNFINISHED: &str = "unfinished";
 
 /// A folder of snapshots of one share.
 #[derive(Clone, Debug)]
 pub struct Folder(PathBuf);
 
-/// Writes a file, and knows what was written.
+/// A writer that counts the bytes and computes their checksum.
 struct Summed<W> {
     to: W,
     bytes: u64,
@@ -38,7 +38,7 @@ impl<W: Write> Write for Summed<W> {
 }
 
 impl Folder {
-    /// The folder of a share of a crawl (by the random name of the crawl), under the folder that was named.
+    /// The folder of a share of a crawl (`crawl`: its random name), in the folder that the user named.
     pub fn of(all: &Path, crawl: &str, share: usize) -> Self {
         Self(all.join(crawl).join(format!("share-{}", share + 1)))
     }
@@ -47,7 +47,7 @@ impl Folder {
     pub fn write(&self, name: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Part> {
         fs::create_dir_all(&self.0)?;
         let unfinished = self.0.join(name).with_extension(UNFINISHED);
-        // The state has cookies.
+        // The state holds cookies, so only the owner may read the file.
         let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
         let summed = Summed { to: BufWriter::new(file), bytes: 0, sum: Xxh3Default::new() };
         let written = || -> io::Result<Part> {
@@ -59,15 +59,15 @@ impl Folder {
             File::open(&self.0)?.sync_all()?;
             Ok(Part { name: name.to_owned(), bytes, sum: format!("{:032x}", sum.digest128()) })
         };
-        // What is left behind is removed: by this process, or by the next that makes a snapshot.
+        // A file that is left after a failure is removed: by this process, or by the next one that makes a snapshot.
         written().inspect_err(|_| _ = fs::remove_file(&unfinished))
     }
 
-    /// Looks at a file from end to end.
+    /// Compares the length and the checksum of a file.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::InvalidData`] where it is not what was written.
+    /// [`io::ErrorKind::InvalidData`] if the file is not as it was written.
     pub fn check(&self, part: &Part) -> io::Result<()> {
         let (mut file, mut sum, mut bytes) = (File::open(self.path(part)?)?, Xxh3Default::new(), 0);
         let mut some = vec![0; 256 << 10];
@@ -86,17 +86,18 @@ impl Folder {
         Err(io::Error::new(io::ErrorKind::InvalidData, format!("{} is damaged", part.name)))
     }
 
-    /// What was written into a file that was looked at.
+    /// Reads a file, decompressed. Check it first.
     pub fn read(&self, part: &Part) -> io::Result<impl Read + use<>> {
         Ok(BufReader::new(zstd::Decoder::new(File::open(self.path(part)?)?)?))
     }
 
-    /// The name of a file of the snapshot as of a commit, made by a process. Names sort by the commit.
+    /// The name of a file of the snapshot as of a commit, made by the process `life`. Names sort by the commit.
     pub fn name(commit: u64, life: &str, what: &str) -> String {
         format!("{commit:020}-{life}.{what}")
     }
 
-    /// Removes manifests and states as of earlier commits than this one, and what was not finished before.
+    /// Removes the manifests and states of snapshots as of earlier commits than this one, and unfinished files of
+    /// these.
     pub fn clear_before(&self, commit: u64) -> io::Result<()> {
         let first = Self::name(commit, "", "");
         for entry in fs::read_dir(&self.0)? {
@@ -105,7 +106,7 @@ impl Folder {
             else {
                 continue;
             };
-            // Outputs only grow, and later snapshots name their beginnings.
+            // Segments of outputs are kept: later snapshots name them.
             let is_whole = matches!(ending, "manifest" | "state" | UNFINISHED);
             if is_whole && name.to_str().is_some_and(|name| name < &first[..20]) {
                 fs::remove_file(&path)?;

@@ -1,4 +1,5 @@
-//! Making snapshots, beside the crawl: the engine only says when one is due. The streams are cut after that.
+//! Makes snapshots, in a thread beside the crawl. The engine only says when one is due. After a snapshot, the streams
+//! are cut.
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -24,22 +25,22 @@ use crate::series::Series;
 use crate::sink::Lengths;
 use crate::spaces;
 
-/// How often it is looked whether the engine has ended: after so many records.
+/// The number of records after which the writer looks whether the engine has ended.
 const LOOK: usize = 1 << 12;
 
-/// Where the commits of an engine tell that a snapshot is due.
+/// Counts the commits of an engine, and says when a snapshot is due.
 #[derive(Debug)]
 pub struct Tap {
-    /// Commits between two snapshots.
+    /// The number of commits between two snapshots.
     every: u32,
     since: u32,
     reader: Reader,
     out: Sender<Taken>,
-    /// The engine has ended, and the state is to be closed.
+    /// Set when the engine has ended and the state is about to be closed.
     gone: Arc<AtomicBool>,
 }
 
-/// The state as of one commit, of which a snapshot is to be made.
+/// The state as of one commit, for a snapshot.
 #[derive(Debug)]
 pub struct Taken {
     session: Session,
@@ -48,12 +49,13 @@ pub struct Taken {
 }
 
 impl Tap {
-    /// Of an engine whose state `reader` reads. A snapshot is made after so many commits.
+    /// Makes a tap for an engine. `reader` reads the engine's state. A snapshot is due every `every` commits.
     pub fn new(every: u32, reader: Reader, out: Sender<Taken>) -> Self {
         Self { every, since: 0, reader, out, gone: Arc::default() }
     }
 
-    /// A commit is on the disk; the outputs have these lengths. Where a snapshot is due and none is being made, one is begun.
+    /// Records that a commit is on the disk, and that the outputs have these lengths. If a snapshot is due and none is
+    /// being made, this begins one.
     pub fn committed(&mut self, lengths: &Lengths) {
         self.since += 1;
         if self.since < self.every {
@@ -80,9 +82,9 @@ pub struct Maker {
     pub cluster: BrokerConnection,
     /// The board.
     pub board: Board,
-    /// Where calls to the brokers run.
+    /// The runtime of calls to the brokers.
     pub runtime: Handle,
-    /// Where snapshots are kept.
+    /// The folder of the snapshots.
     pub folder: Folder,
     /// The crawl directory.
     pub dir: PathBuf,
@@ -90,12 +92,13 @@ pub struct Maker {
     pub share: usize,
     /// The name of this process.
     pub life: String,
-    /// The last snapshot, as far as it is whole; `None` where there is none.
+    /// The last snapshot, if it is undamaged.
     pub last: Option<Manifest>,
 }
 
 impl Maker {
-    /// Starts to make snapshots of what is sent, one at a time, until nobody sends any more.
+    /// Starts the thread. It makes a snapshot of each state that it is sent, one at a time, until all senders are
+    /// dropped.
     pub fn start(mut self) -> io::Result<(Sender<Taken>, JoinHandle<()>)> {
         let (out, taken): (_, Receiver<Taken>) = bounded(0);
         let thread = std::thread::Builder::new().name("snapshots".into()).spawn(move || {
@@ -138,7 +141,7 @@ impl Maker {
         runtime.block_on(self.record(entry))
     }
 
-    /// Names a snapshot on the board, and cuts the streams.
+    /// Puts a snapshot on the board, and cuts the streams.
     async fn record(&self, entry: Entry) -> Result<()> {
         let add = |kept: &mut Kept| Ok(kept.add(entry.clone()));
         let floor = self.board.change(&keys::snapshots(self.share), add).await?.floor();
@@ -156,9 +159,9 @@ impl Maker {
             floor.links,
         )
         .await?;
-        // Pages are for all shares.
+        // All shares need the stream of pages.
         let mut pages = floor.pages;
-        // One that joins is on the list before it takes what judges know from a snapshot.
+        // A share that joins is on this list before it reads the records of the judge from a snapshot.
         let muster = self.board.need::<Muster>(keys::MUSTER).await?.record;
         for (share, _) in muster.shares.iter().enumerate().filter(|(_, share)| share.stay != Stay::Left) {
             pages = pages.min(kept(&self.board, share).await?.floor().pages);
@@ -168,7 +171,7 @@ impl Maker {
     }
 }
 
-/// Reads until the engine has ended.
+/// A reader that fails when the engine has ended.
 struct Going<'a, R> {
     from: R,
     gone: &'a AtomicBool,
@@ -184,7 +187,7 @@ fn ended() -> io::Error {
     io::Error::other("the engine has ended")
 }
 
-/// Drops the messages of a subject up to a place.
+/// Drops the messages of a subject up to and including a place.
 async fn cut(cluster: &BrokerConnection, stream: &str, subject: &str, last: u64) -> Result<()> {
     if last > 0 {
         let stream = cluster.context.get_stream_no_info(stream).await.map_err(broker("cutting a stream"))?;
@@ -193,7 +196,7 @@ async fn cut(cluster: &BrokerConnection, stream: &str, subject: &str, last: u64)
     Ok(())
 }
 
-/// How far a state is.
+/// The places in the streams that a state has reached.
 fn places(session: &Session) -> dedup_stage::store::Result<Places> {
     let (links, pages) = engine::places(session)?;
     let commits = session.get(Space::META, LOG_AT)?;
@@ -201,7 +204,8 @@ fn places(session: &Session) -> dedup_stage::store::Result<Places> {
     Ok(Places { commits, links, pages })
 }
 
-/// Writes all records but the one that is the directory's own: the number of the space, the lengths of key and value, and both.
+/// Writes all records except that of the worker's identity, which belongs to the directory. A record is the number of
+/// the space, the lengths of key and value, the key and the value.
 fn write_records(session: &Session, gone: &AtomicBool, to: &mut dyn Write) -> io::Result<()> {
     let mut written = Ok(());
     let mut count = 0;

@@ -1,15 +1,16 @@
-//! Snapshots: the whole state of a share as of one of its commits, in a folder that all machines see. So the streams need not be
-//! kept for ever, and who takes a share over reads a snapshot and the commits after it.
+//! Snapshots: the whole state of a share as of one of its commits, in a folder that all machines see. With snapshots,
+//! the streams need not be kept for ever. A worker that takes a share over reads a snapshot and the commits after it.
 //!
-//! A *snapshot* is a file with every record of the state, and the outputs up to the lengths that the state vouches for. Outputs
-//! only grow, so what they have grown by since the snapshot before is a file of its own, a *segment*, which later snapshots
-//! name too. A *manifest* names these files with their checksums. The board names the last two snapshots of each share; files
-//! that no manifest there names count for nothing.
+//! A *snapshot* has every record of the state, and the outputs up to the lengths that the state vouches for. Outputs
+//! only grow. So the bytes that an output has got since the last snapshot are a file of their own, a *segment*, and
+//! later snapshots name it, too. A *manifest* names these files with their checksums. The board names the last two
+//! snapshots of each share. Files that no such manifest names do not count.
 //!
-//! When a snapshot is on the board, the streams are cut: what the snapshot *before* it has is dropped. So there are always two
-//! from which the share can be made again, and a damaged one is no loss.
+//! When a snapshot is on the board, the streams are cut: messages that the snapshot *before* it contains are dropped.
+//! So there are always two snapshots from which the share can be made again, and one that is damaged does no harm.
 //!
-//! A share that is added later has no snapshot. Its judge begins with what that of another share knows ([`borrow`]).
+//! A share that is added later has no snapshot. Its judge begins with the records of another share's judge
+//! ([`borrow`]).
 
 mod borrow;
 mod folder;
@@ -30,37 +31,37 @@ use super::Result;
 use super::board::Board;
 use super::record::keys;
 
-/// Bytes of records in one batch, about.
+/// The approximate number of bytes of records in one batch.
 const BATCH: usize = 4 << 20;
 
-/// How far a state is in each stream: the places of the last messages that are in it.
+/// The places in the streams that a state has reached: those of the last messages that it contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places {
-    /// Commits of the share.
+    /// The place in the commits of the share.
     pub commits: u64,
-    /// Links to the share.
+    /// The place in the links to the share.
     pub links: u64,
-    /// Pages of all shares.
+    /// The place in the pages of all shares.
     pub pages: u64,
 }
 
-/// The snapshots of a share that count, on the board.
+/// The snapshots of a share that count, as a record on the board.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
-    /// At most two, the newest last.
+    /// At most two snapshots, the newest last.
     snapshots: Vec<Entry>,
 }
 
 /// A snapshot, as the board names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Its manifest.
+    /// The manifest.
     pub manifest: Part,
-    /// How far its state is.
+    /// The places that its state has reached.
     pub places: Places,
 }
 
-/// What a snapshot is made of.
+/// The files of a snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The records of the state.
@@ -69,31 +70,31 @@ pub struct Manifest {
     pub outputs: BTreeMap<String, Vec<Segment>>,
 }
 
-/// Bytes of an output.
+/// A range of bytes of an output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
-    /// Place of the first in the output.
+    /// The place of the first byte in the output.
     pub from: u64,
     /// The compressed bytes.
     pub part: Part,
-    /// Place after the last.
+    /// The place after the last byte.
     pub to: u64,
 }
 
-/// A file in the folder.
+/// A file in the folder of snapshots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// Its length.
+    /// The length of the file in bytes.
     pub bytes: u64,
-    /// XXH3 (128 bits) of its bytes, in hex.
+    /// The XXH3 (128 bits) of the file, in hex.
     pub sum: String,
 }
 
 impl Kept {
-    /// One more, unless one that is as new is there: a worker that has lost the share may come late. True if that changes
-    /// anything.
+    /// Adds a snapshot, unless there is one that is as new: a worker that has lost the share may come late. Returns
+    /// whether that changed anything.
     fn add(&mut self, entry: Entry) -> bool {
         let is_newer = self.snapshots.last().is_none_or(|last| last.places.commits < entry.places.commits);
         if is_newer {
@@ -104,19 +105,19 @@ impl Kept {
         is_newer
     }
 
-    /// Up to here the streams may be cut for this share.
+    /// The places up to which the streams may be cut for this share.
     pub fn floor(&self) -> Places {
         if self.snapshots.len() < 2 { Places::default() } else { self.snapshots[0].places }
     }
 
-    /// The newest snapshot first.
+    /// The snapshots, the newest first.
     fn newest_first(&self) -> impl Iterator<Item = &Entry> {
         self.snapshots.iter().rev()
     }
 }
 
 impl Manifest {
-    /// The length of an output.
+    /// The length of an output in this snapshot.
     fn length(&self, file: &str) -> u64 {
         self.outputs.get(file).and_then(|segments| segments.last()).map_or(0, |segment| segment.to)
     }

@@ -1,4 +1,4 @@
-//! Reading the records of a snapshot into a state.
+//! Reads the records of a snapshot into a state.
 
 use std::io::{self, Read};
 
@@ -8,9 +8,9 @@ use super::super::{ClusterError, Result};
 use super::BATCH;
 use crate::spaces;
 
-/// Commits the records of a snapshot in batches. `keep` says in which space a record is put, and with what value, or leaves it
-/// out. The record for which `is_place` is true says up to where the snapshot reaches. It is committed last, so that a state
-/// that was read in part has no place.
+/// Commits the records of a snapshot in batches. `keep` gives the space and the value with which a record is stored, or
+/// leaves the record out. The record for which `is_place` is true holds the place that the snapshot has reached. It is
+/// committed last. So a state that was read only in part has no place.
 pub fn commit_records(
     from: &mut dyn Read,
     disk: &mut impl Store,
@@ -38,7 +38,7 @@ pub fn commit_records(
     disk.commit(&batch).map_err(failed)
 }
 
-/// Number of the space, key, value.
+/// A record: the number of the space, the key, the value.
 type Record = (u8, Vec<u8>, Vec<u8>);
 
 /// The next record; `None` at the end.
@@ -57,7 +57,7 @@ fn read_record(from: &mut dyn Read) -> io::Result<Option<Record>> {
     Ok(Some((number[0], key, value)))
 }
 
-/// An error of the state, as one of the cluster.
+/// Makes an error of the cluster from an error of the state.
 pub fn failed(error: store::Error) -> ClusterError {
     ClusterError::Io(io::Error::other(error))
 }

@@ -1,4 +1,4 @@
-//! Making the disk of a share from a snapshot.
+//! Makes the disk of a share from a snapshot.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,12 +15,14 @@ use super::{Entry, Folder, Kept, Manifest};
 use crate::crawl::{CrawlDir, Member};
 use crate::series;
 
-/// Makes a disk from the newest whole snapshot, if it needs one: where it is empty, or where commits that it lacks were dropped.
-/// What the last snapshot is that later ones may build on, and the place of the commit that was restored, if one was.
+/// Makes a disk from the newest undamaged snapshot if the disk needs one: if it is empty, or if commits that it lacks
+/// were dropped. Returns the last snapshot, on which later ones may build, and the place of the commit that was
+/// restored, if one was.
 ///
 /// # Errors
 ///
-/// [`ClusterError::Usage`] where a snapshot is needed and no folder was named; [`ClusterError::Damaged`] where none is whole.
+/// [`ClusterError::Usage`] if a snapshot is needed and no folder was named. [`ClusterError::Damaged`] if all are
+/// damaged.
 pub fn restore(
     kept: &Kept,
     folder: Option<&Folder>,
@@ -60,7 +62,7 @@ fn manifest(folder: &Folder, entry: &Entry) -> io::Result<Manifest> {
     Ok(serde_json::from_reader(folder.read(&entry.manifest)?)?)
 }
 
-/// The manifest of a snapshot whose files are all what was written.
+/// The manifest of a snapshot, after a check that none of its files is damaged.
 pub fn whole(folder: &Folder, entry: &Entry) -> io::Result<Manifest> {
     let manifest = manifest(folder, entry)?;
     folder.check(&manifest.state)?;
@@ -68,7 +70,8 @@ pub fn whole(folder: &Folder, entry: &Entry) -> io::Result<Manifest> {
     Ok(manifest)
 }
 
-/// Replaces what the directory has. Where this does not come to its end, the state is as of no commit, and it is done again.
+/// Replaces the state and the outputs of the directory. If this fails in the middle, the state has no place, and the
+/// next start does it again.
 fn load(folder: &Folder, manifest: &Manifest, dir: &Path, member: &Member) -> std::result::Result<(), WorkerError> {
     let loading = || -> Result<()> {
         for entry in fs::read_dir(dir.join("state"))? {
@@ -91,7 +94,7 @@ fn load(folder: &Folder, manifest: &Manifest, dir: &Path, member: &Member) -> st
         Ok(())
     };
     loading()?;
-    // From here on the directory is this worker's again, whatever happens.
+    // From here on, the directory belongs to this worker again, whatever happens.
     CrawlDir::open(dir)?.enter(member)?;
     let mut disk = CrawlDir::open_disk(dir)?;
     let is_place = |space: Space, key: &[u8]| space == Space::META && key == LOG_AT;

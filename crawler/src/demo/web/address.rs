@@ -1,22 +1,22 @@
-//! Addresses: what is shown where, and the path that says so. A path is answered only in the one spelling that the web's own
-//! links use.
+//! Addresses of the synthetic web: which node is shown under which path. A path is answered only in the spelling that
+//! the links of the web use.
 
 use super::prose::Voice;
 use super::rng::derive;
 use super::site::{Kind, Site, Style};
 
-/// What a site can show.
+/// A page of a site, or another resource that it can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Node {
     Article(u32),
-    /// A page of a section's list; pages count from 0.
+    /// A page of a section's list. Pages count from 0.
     List {
         section: u32,
         page: u32,
     },
-    /// A month, counted from January of year 0.
+    /// A month of the calendar, counted from January of year 0.
     Month(u32),
-    /// A redirect, with the hops that are left after this one.
+    /// A redirect. `left` is the number of hops after this one.
     Hop {
         left: u32,
         article: u32,
@@ -27,12 +27,12 @@ pub(super) enum Node {
     Private(u32),
     /// A product of the shop.
     Product(u32),
-    /// A page of what the shop has under a filter.
+    /// A page of the products that pass a filter of the shop.
     Shelf {
         filter: u32,
         page: u32,
     },
-    /// A post of the forum, at one of its URLs.
+    /// A post of the forum, at one of its URLs (`form`).
     Post {
         post: u32,
         form: u32,
@@ -43,7 +43,7 @@ pub(super) enum Node {
     Missing(u32),
 }
 
-/// A node on a host, as it is or in one of the site's zones.
+/// A node on a host, in its original form or in one of the site's zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Address {
     pub host: usize,
@@ -51,11 +51,11 @@ pub(super) struct Address {
     pub zone: Option<usize>,
 }
 
-/// The month at which the calendar is entered.
+/// The month to which the navigation links.
 pub(super) const THIS_MONTH: u32 = 2026 * 12;
 
 impl Site {
-    /// What gives an article its words.
+    /// The source of an article's words.
     pub fn voice(&self, article: u32, part: u64) -> Voice {
         let topic = derive(self.seed, &[3, u64::from(self.section(article))]);
         Voice::new(topic, derive(self.seed, &[4, u64::from(article)]), part)
@@ -68,7 +68,7 @@ impl Site {
         title
     }
 
-    /// Path and query of a node.
+    /// The path and query of a node.
     pub fn path(&self, node: Node, zone: Option<usize>) -> String {
         let path = self.plain_path(node);
         let Some(zone) = zone.map(|index| &self.zones[index]) else { return path };
@@ -81,7 +81,7 @@ impl Site {
         }
     }
 
-    /// What a path and query show; `Missing` where nothing of the site has this spelling.
+    /// The node under a path and query; `Missing` if the site has no such spelling.
     pub fn find(&self, path: &str) -> (Node, Option<usize>) {
         let found = self.guess(path);
         match found {
@@ -132,7 +132,7 @@ impl Site {
         slug
     }
 
-    /// Reads what matters of a path; whether the rest of it is right, [`Site::find`] checks.
+    /// Reads the node from the parts of a path that matter. [`Site::find`] checks the spelling of the rest.
     fn guess(&self, path: &str) -> Option<(Node, Option<usize>)> {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let parameter = |name: &str| {
@@ -217,7 +217,7 @@ fn number(name: &str) -> Option<u32> {
     stem[stem.rfind('-').map_or(0, |at| at + 1)..].parse().ok()
 }
 
-/// `to` as written on the page at `from` of the same host: relative to its folder.
+/// The reference `to`, written relative to the folder of the page at `from` on the same host.
 pub(super) fn relative(from: &str, to: &str) -> String {
     let folder = &from[..from.split('?').next().unwrap_or(from).rfind('/').map_or(0, |at| at + 1)];
     let to_folder = &to[..to.split('?').next().unwrap_or(to).rfind('/').map_or(0, |at| at + 1)];

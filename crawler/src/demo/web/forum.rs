@@ -1,4 +1,4 @@
-//! A forum: each post has three URLs, and the pages of the board have equal text and other links.
+//! A forum. Each post has three URLs. The pages of the board have equal text and different links.
 
 use super::rng::Rng;
 use super::words;
@@ -13,13 +13,13 @@ pub(super) struct Forum {
     pub posts: u32,
 }
 
-/// URLs of a post.
+/// The number of URLs of a post.
 pub(super) const FORMS: u32 = 3;
 
 impl Forum {
-    /// Posts of a topic.
+    /// The number of posts of a topic.
     pub const TOPIC: u32 = 12;
-    /// Topics on a page of the board.
+    /// The number of topics on a page of the board.
     pub const BOARD: u32 = 15;
 
     pub fn new(seed: u64, posts: u32) -> Self {
@@ -33,12 +33,12 @@ impl Forum {
         }
     }
 
-    /// Pages of the board.
+    /// The number of pages of the board.
     pub fn board_pages(&self) -> u32 {
         self.posts.div_ceil(Self::TOPIC * Self::BOARD)
     }
 
-    /// First posts of the topics on a page of the board.
+    /// The first posts of the topics on a page of the board.
     pub fn topics(&self, page: u32) -> impl Iterator<Item = u32> {
         let posts = self.posts;
         (page * Self::BOARD..(page + 1) * Self::BOARD)
@@ -46,7 +46,7 @@ impl Forum {
             .filter(move |post| *post < posts)
     }
 
-    /// Path of a page of the board.
+    /// The path of a page of the board.
     pub fn board_path(&self, page: u32) -> String {
         match page {
             0 => format!("/{}/", self.folder),
@@ -54,7 +54,7 @@ impl Forum {
         }
     }
 
-    /// One of the paths of a post.
+    /// The path of a post in one of its forms.
     pub fn post_path(&self, post: u32, form: u32) -> String {
         let Self { folder, topic, single, .. } = self;
         match form {
@@ -64,7 +64,8 @@ impl Forum {
         }
     }
 
-    /// What a path below the folder and its query show: `Ok` a post and its form, `Err` a page of the board.
+    /// What a path below the folder shows, with its query: `Ok` with a post and its form, or `Err` with a page of the
+    /// board.
     pub fn find(&self, rest: &[&str], query: &str) -> Option<Result<(u32, u32), u32>> {
         let parameter = |name: &str| {
             let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));

@@ -1,5 +1,5 @@
-//! Which node links to which. Links belong to the content, not to the copy: whichever copy of an article is read first, the
-//! same contents come within reach, so a crawl that expands each content once loses none.
+//! The links between nodes. Links belong to a content, and not to one copy of it. Whichever copy of an article is read
+//! first, the same contents become reachable. So a crawl that expands each content once loses none.
 
 use super::Web;
 use super::address::{Address, Node, THIS_MONTH, relative};
@@ -8,16 +8,16 @@ use super::rng::Rng;
 use super::shop::Shop;
 use super::site::{Kind, Site};
 
-/// Where a link stands on its page.
+/// The place and purpose of a link on its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// In the navigation; printed pages have none.
+    /// A link in the navigation. Printed pages have no navigation.
     Navigation,
-    /// In or below the text.
+    /// A link in the text or below it.
     Story,
-    /// To another copy of the same page.
+    /// A link to another copy of the same page.
     Copy,
-    /// To another host.
+    /// A link to another host.
     Elsewhere,
 }
 
@@ -28,14 +28,14 @@ pub(super) struct Link {
     pub role: Role,
 }
 
-/// Children of an article in the tree that makes every linked article reachable.
+/// The number of children of an article in the tree that makes every linked article reachable.
 const FAN: u32 = 4;
 
-/// Links of a page that do not stand in its story, about.
+/// The approximate number of links of a page outside of its story.
 const NAVIGATION: usize = 7;
 
 impl Web {
-    /// The links of what is shown at an address.
+    /// The links of the page at an address.
     pub(super) fn links(&self, at: Address) -> Vec<Link> {
         let site = self.site(at.host);
         let mut links = Collector { at, site, links: Vec::with_capacity(self.options.links + 8) };
@@ -116,7 +116,7 @@ impl Web {
         }
         self.other_hosts(article, &mut rng, links);
         self.oddities(article, &mut rng, links);
-        // Counted without the navigation: a printed page has none, and tells the same story.
+        // The navigation does not count: a printed page has none, and must tell the same story.
         let wanted = self.options.links.saturating_sub(NAVIGATION).max(4);
         for _ in 0..3 * wanted {
             if links.links.iter().filter(|link| link.role == Role::Story).count() >= wanted {
@@ -160,7 +160,7 @@ impl Web {
         }
     }
 
-    /// How `link` is written on the page at `from`.
+    /// The form in which `link` is written on the page at `from`.
     pub(super) fn spelling(&self, from: Address, from_path: &str, link: &Link) -> String {
         let to = link.to;
         let site = self.site(to.host);
@@ -168,8 +168,8 @@ impl Web {
         if to.host != from.host || link.role == Role::Elsewhere {
             return format!("http://{}{path}", self.authority(to.host));
         }
-        // A copy under a folder has the bytes of its original only if each link between two of its members is relative to
-        // the page, and each link that leaves it is not.
+        // A copy under a folder has the same bytes as its original only if links between two of its members are
+        // relative to the page, and links out of it are not.
         let both_in_folder = match (from.node, to.node) {
             (Node::Article(a), Node::Article(b)) => {
                 let folder = site.folder_zone(a);
@@ -188,7 +188,8 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    /// The front page, the first sections (their lists, where they have one) and the calendar.
+    /// Adds links to the front page, to the sections (all lists; the first articles of the first sections without a
+    /// list), to the shop and the forum, and to the calendar.
     fn navigation(&mut self) {
         self.push(Node::Article(0), Role::Navigation);
         let site = self.site;
@@ -215,7 +216,7 @@ impl Collector<'_> {
         self.push(node, Role::Story);
     }
 
-    /// A link to a node, in the zone that the page itself is in if the node is there too.
+    /// Adds a link to a node. It stays in the zone of its page if the zone has the node.
     fn push(&mut self, node: Node, role: Role) {
         let zone = match node {
             Node::Article(article) => self.at.zone.filter(|zone| self.site.zones[*zone].range.contains(&article)),

@@ -1,6 +1,7 @@
-//! A seeded synthetic web with known truth: many hosts with prose of their own making, and most of what makes a crawler fetch
-//! one page twice. Pages are computed when asked for; nothing of the judging side is used here, and none of the names that a
-//! judge could recognise a copy by (folders, parameters) is the same under another seed.
+//! A synthetic web whose truth is known. It has many hosts with generated prose, and most of the things that make a
+//! crawler fetch one page twice. A seed decides everything. Pages are computed when they are requested. Nothing of the
+//! code that judges pages is used here. Names by which a judge could recognise a copy (folders, parameters) differ
+//! between seeds.
 
 mod address;
 mod forum;
@@ -34,25 +35,26 @@ pub struct Web {
     by_name: BTreeMap<String, usize>,
 }
 
-/// What a host answers.
+/// The answer of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
-    /// Value of `Content-Type`.
+    /// The value of `Content-Type`.
     pub content_type: &'static str,
-    /// Value of `Location`.
+    /// The value of `Location`.
     pub location: Option<String>,
-    /// Body.
+    /// The body.
     pub body: String,
-    /// How long the host thinks before it answers.
+    /// The time that the host takes before it answers.
     pub delay: Duration,
 }
 
 impl Web {
-    /// A web with these options.
+    /// Makes a web with these options.
     ///
     /// # Panics
+    ///
     /// If there are fewer hosts to mirror than mirrors.
     pub fn new(options: Options) -> Self {
         let sites = site::plan(&options);
@@ -71,22 +73,22 @@ impl Web {
         Self::new(Options::benchmark(seed))
     }
 
-    /// What it was made from.
+    /// The options from which the web was made.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Names of the hosts, without port.
+    /// The names of the hosts, without ports.
     pub fn hosts(&self) -> &[String] {
         &self.hosts
     }
 
-    /// The front page of every host.
+    /// The front pages of all hosts.
     pub fn seeds(&self) -> Vec<String> {
         (0..self.hosts.len()).map(|host| format!("http://{}/", self.authority(host))).collect()
     }
 
-    /// What `host` (without port) answers to `target` (path and query); a host that is not here has no answer.
+    /// The answer of `host` (without the port) to `target` (path and query); `None` if the web does not have the host.
     pub fn answer(&self, host: &str, target: &str) -> Option<Answer> {
         let host = self.host(host)?;
         let site = self.site(host);
@@ -109,7 +111,7 @@ impl Web {
         Answer { status, content_type: "text/plain", location: None, body, delay: site.delay }
     }
 
-    /// The host of that name, in whatever case.
+    /// The host with a name, in any case of letters.
     fn host(&self, name: &str) -> Option<usize> {
         match self.by_name.get(name) {
             Some(host) => Some(*host),
@@ -121,7 +123,7 @@ impl Web {
         &self.sites[self.original(host)]
     }
 
-    /// The host that `host` mirrors, or itself. The mirrors are the last hosts, and mirror the first.
+    /// The host that `host` mirrors, or itself. The last hosts are the mirrors, and they mirror the first hosts.
     fn original(&self, host: usize) -> usize {
         host.checked_sub(self.sites.len()).unwrap_or(host)
     }
@@ -143,7 +145,7 @@ fn name(options: &Options, host: usize) -> String {
         Names::Coined => {
             let mut name = String::new();
             prose::coin(rng::derive(options.seed, &[6, host as u64]), &mut name);
-            // The number keeps two coined names apart.
+            // The number makes the coined name unique.
             format!("{name}{host}.test")
         }
         Names::Loopback { .. } => format!("127.0.0.{}", host + 1),

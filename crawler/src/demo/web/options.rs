@@ -1,52 +1,53 @@
-//! What a synthetic web is to look like, and the webs that the project uses.
+//! The options of a synthetic web, and the webs that the project uses.
 
 use std::time::Duration;
 
-/// How hosts are called.
+/// The names of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// Coined names under `.test`, reached with `--connect-to`.
+    /// Coined names under `.test`, which are reached with `--connect-to`.
     Coined,
-    /// `127.0.0.1`, `127.0.0.2` …, reached as they are; links carry the port.
+    /// `127.0.0.1`, `127.0.0.2` … They are reached directly. Links carry the port.
     Loopback {
-        /// Port that all of them listen on.
+        /// The port on which all of them listen.
         port: u16,
     },
 }
 
-/// What besides articles the web contains. Where a feature is on, some of the sites have it.
+/// The things that a web has besides articles. If a feature is on, some of the sites have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features {
     /// Copies of subtrees under a prefix such as `/archive/`, byte for byte.
     pub archives: bool,
-    /// Subtrees in another template under a prefix such as `/print/`.
+    /// Subtrees in another template, under a prefix such as `/print/`.
     pub prints: bool,
     /// Subtrees whose links carry a session.
     pub sessions: bool,
-    /// An advertisement, a counter and a timestamp that differ from URL to URL.
+    /// An advertisement, a counter and a timestamp that differ between URLs.
     pub volatile: bool,
     /// A calendar without end.
     pub calendar: bool,
-    /// Broken links, answered with 200 and an apology on some sites, with 404 on the others.
+    /// Broken links. Some sites answer them with 200 and an apology, the others with 404.
     pub broken_links: bool,
-    /// Articles that only paginated lists lead to; the pages of a list have equal text and other links.
+    /// Articles that are linked only from paginated lists. The pages of a list have equal text and different links.
     pub pagination: bool,
     /// Redirects: chains of up to three hops, and loops.
     pub redirects: bool,
     /// robots.txt with a forbidden folder on all sites, and a Crawl-delay on some.
     pub robots: bool,
-    /// One host that takes its time.
+    /// The delay of one slow host.
     pub slow_host: Option<Duration>,
-    /// A shop with so many products, behind 10^6 combinations of filters.
+    /// The number of products of a shop. It shows them behind 10^6 combinations of filters.
     pub shop: Option<u32>,
-    /// A forum with so many posts, three URLs each.
+    /// The number of posts of a forum. Each post has three URLs.
     pub forum: Option<u32>,
-    /// So many templates, each with more words of its own than a page has; pages of one template share them.
+    /// The number of templates. Each template has more words of its own than a page has, and its pages share these
+    /// words.
     pub templates: Option<u32>,
 }
 
 impl Features {
-    /// Articles alone.
+    /// Only articles.
     pub const NONE: Self = Self {
         archives: false,
         prints: false,
@@ -63,7 +64,7 @@ impl Features {
         templates: None,
     };
 
-    /// All that a small web has room for.
+    /// Everything for which a small web has room.
     pub const ALL: Self = Self {
         archives: true,
         prints: true,
@@ -78,32 +79,33 @@ impl Features {
         ..Self::NONE
     };
 
-    /// Duplicates only: every URL of such a web is an article or a copy of one.
+    /// Only duplicates: every URL of such a web is an article or a copy of one.
     pub const COPIES: Self = Self { archives: true, prints: true, sessions: true, volatile: true, ..Self::NONE };
 }
 
-/// What a synthetic web is to look like.
+/// The options of a synthetic web.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Decides everything that is left open: names of hosts, folders and parameters, the text, the links.
+    /// The seed. It decides everything that is left open: the names of hosts, folders and parameters, the text, the
+    /// links.
     pub seed: u64,
-    /// URLs of articles, copies included.
+    /// The number of URLs of articles, copies included.
     pub pages: usize,
-    /// Share of `pages` that are copies, 0..1.
+    /// The share of `pages` that are copies, 0..1.
     pub duplicates: f64,
-    /// Hosts, mirrors included.
+    /// The number of hosts, mirrors included.
     pub hosts: usize,
-    /// Hosts that are mirrors of others.
+    /// The number of hosts that are mirrors of others.
     pub mirrors: usize,
-    /// Bytes of a page, on average.
+    /// The average number of bytes of a page.
     pub page_bytes: usize,
-    /// Links of a page, about.
+    /// The approximate number of links of a page.
     pub links: usize,
-    /// Share of the articles with a copy that link to it; the other copies are reached through copies alone.
+    /// The share of the copied articles that link to their copy. Other copies are reached only through copies.
     pub copy_links: f64,
-    /// How hosts are called.
+    /// The names of the hosts.
     pub names: Names,
-    /// What else there is.
+    /// The other features.
     pub features: Features,
 }
 
@@ -124,8 +126,8 @@ impl Options {
         }
     }
 
-    /// The web of the benchmarks: 20,000 pages of about 14 KB with about 21 links on 20 hosts, 30 % of them copies, every
-    /// page an article, so that crawlers of any kind can be compared on it.
+    /// The web of the benchmarks: 20,000 pages of about 14 KB with about 21 links, on 20 hosts. 30 % of them are
+    /// copies. Every page is an article, so crawlers of any kind can be compared on it.
     pub fn benchmark(seed: u64) -> Self {
         Self {
             seed,
@@ -157,7 +159,7 @@ impl Options {
         }
     }
 
-    /// An honest web: 200 templates with many words of their own, and in each page another content.
+    /// A web without duplicates: 200 templates with many words of their own, and a different content in each page.
     pub fn templates(seed: u64) -> Self {
         let features = Features { templates: Some(200), ..Features::NONE };
         Self {
@@ -171,13 +173,13 @@ impl Options {
         }
     }
 
-    /// The same with `pages` pages.
+    /// The same web with `pages` pages.
     pub fn with_pages(mut self, pages: usize) -> Self {
         self.pages = pages;
         self
     }
 
-    /// The same on the loopback addresses `127.0.0.1` and up.
+    /// The same web on the loopback addresses from `127.0.0.1` up.
     pub fn on_loopback(mut self, port: u16) -> Self {
         self.names = Names::Loopback { port };
         self

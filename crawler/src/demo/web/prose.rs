@@ -1,21 +1,22 @@
-//! Prose of our own making: sentences from a small grammar, with words that fall off as in Zipf's law, a vocabulary for each
-//! section and coined names for each article, so that two articles share words but hardly ever five in a row.
+//! Generated prose. The sentences come from a small grammar, and the frequencies of words fall roughly as in Zipf's
+//! law. Each section has a vocabulary of its own, and each article has coined names. So two articles share words, but
+//! hardly ever five in a row.
 
 use super::rng::Rng;
 use super::words::{ADJECTIVES, ADVERBS, CODAS, NOUNS, ONSETS, VERBS, VOWELS};
 
-/// How one article is written.
+/// The source of the words of one article.
 #[derive(Clone, Debug)]
 pub(super) struct Voice {
-    /// Names the vocabulary shared by the articles of a section.
+    /// The seed of the vocabulary that the articles of a section share.
     topic: u64,
-    /// Names the coined words of this article alone.
+    /// The seed of the coined words of this article.
     own: u64,
     rng: Rng,
 }
 
-/// Openings, clauses and joints. `$n` noun, `$p` plural, `$a` adjective, `$v` verb, `$d` verb in the past, `$r` adverb, `$t` a
-/// coined name, `$y` a year, `$k` a number.
+/// Openings, clauses and joints. `$n` is a noun, `$p` a plural, `$a` an adjective, `$v` a verb, `$d` a verb in the
+/// past, `$r` an adverb, `$t` a coined name, `$y` a year, `$k` a number.
 const OPENINGS: &[&str] =
     &["", "", "", "", "however, ", "in $y, ", "near $t, ", "by then ", "for $k days ", "as $t $d, "];
 const CLAUSES: &[&str] = &[
@@ -39,12 +40,13 @@ const CLAUSES: &[&str] = &[
 const JOINTS: &[&str] = &[", and ", ", but ", "; ", " while ", " because ", ", so ", " until ", ", although "];
 
 impl Voice {
-    /// The voice of an article: `topic` is its section's, `own` its own; `part` sets apart what is written with it.
+    /// The voice of an article. `topic` is the seed of its section, and `own` that of the article. `part` gives each
+    /// part of a page different words.
     pub(super) fn new(topic: u64, own: u64, part: u64) -> Self {
         Self { topic, own, rng: Rng::new(own, &[part]) }
     }
 
-    /// A title of two to four words.
+    /// Writes a title of two to four words.
     pub(super) fn title(&mut self, out: &mut String) {
         let start = out.len();
         let pattern = self.rng.pick(&["the $a $n of $t", "$t and the $n", "$a $p of $t", "a $n in $t", "$t: $a $p"]);
@@ -52,7 +54,7 @@ impl Voice {
         capitalise(out, start);
     }
 
-    /// One sentence with its full stop.
+    /// Writes one sentence with its full stop.
     pub(super) fn sentence(&mut self, out: &mut String) {
         let start = out.len();
         let opening = self.rng.pick(OPENINGS);
@@ -68,7 +70,7 @@ impl Voice {
         capitalise(out, start);
     }
 
-    /// A number of the author's liking, to vary a page's build.
+    /// A random number, to vary the structure of a page.
     pub(super) fn below(&mut self, n: usize) -> usize {
         self.rng.below(n)
     }
@@ -116,7 +118,7 @@ impl Voice {
         }
     }
 
-    /// Common nouns, the section's and the article's own.
+    /// Writes a noun: a common one, one of the section, or one of the article.
     fn noun(&mut self, out: &mut String) {
         match self.rng.below(10) {
             0..=4 => out.push_str(self.word(NOUNS)),
@@ -129,7 +131,7 @@ impl Voice {
         coin(Rng::new(self.own, &[self.rng.skewed(16) as u64]).next(), out);
     }
 
-    /// A word of a list; the section decides which words of the list are its frequent ones.
+    /// A word of a list. The section decides which words of the list are frequent.
     fn word(&mut self, list: &[&'static str]) -> &'static str {
         let rank = self.rng.skewed(list.len());
         let shift = (self.topic >> 8) as usize % list.len();
@@ -137,7 +139,7 @@ impl Voice {
     }
 }
 
-/// A coined word of two or three syllables, some 10^8 in all.
+/// Writes a coined word of two or three syllables. There are about 10^8 of them.
 pub(super) fn coin(mut bits: u64, out: &mut String) {
     let syllables = 2 + (bits & 1) as usize;
     bits >>= 1;

@@ -1,4 +1,4 @@
-//! From a node to HTML: two templates per site, one of them for printing.
+//! Renders a node as HTML. Each site has two templates, one of them for printing.
 
 use super::address::{Address, Node};
 use super::links::{Link, Role};
@@ -9,7 +9,7 @@ use super::{Answer, Web};
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// Elements with a rule in the style sheet.
+/// The elements that have a rule in the style sheet.
 const STYLED: [&str; 16] = [
     "a",
     "aside",
@@ -29,7 +29,7 @@ const STYLED: [&str; 16] = [
     "ul",
 ];
 
-/// Bytes of a page that are not its text: head, navigation, links.
+/// The number of bytes of a page that are not its text: head, navigation, links.
 const FRAME: usize = 5_600;
 
 impl Web {
@@ -80,7 +80,7 @@ impl Web {
     }
 }
 
-/// A site's own class name, so that templates differ between sites.
+/// The class name of a site. It makes the templates of sites differ.
 fn class(site: &Site) -> String {
     let mut name = String::new();
     super::prose::coin(derive(site.seed, &[7]), &mut name);
@@ -92,7 +92,7 @@ struct Page<'a> {
     site: &'a Site,
     at: Address,
     path: &'a str,
-    /// Class of all elements; none on printed pages.
+    /// The class of all elements; empty on printed pages.
     style: String,
     out: String,
 }
@@ -101,7 +101,7 @@ impl Page<'_> {
     fn title(&self) -> String {
         match self.at.node {
             Node::Article(article) => self.site.title(article),
-            // Equal on all pages of a list.
+            // The title is equal on all pages of a list.
             Node::List { section, .. } => format!("All of {}", self.site.sections[section as usize]),
             Node::Month(month) => format!("Month {:02} of {}", month % 12 + 1, month / 12),
             Node::Private(number) => format!("Draft {number}"),
@@ -113,7 +113,7 @@ impl Page<'_> {
         }
     }
 
-    /// The template of an article, on a web that has several.
+    /// The template of an article, if the web has several.
     fn template(&self, article: u32) -> Option<u32> {
         self.web.options.features.templates.map(|templates| article % templates)
     }
@@ -124,7 +124,7 @@ impl Page<'_> {
         title
     }
 
-    /// The voice of what is no article.
+    /// The voice of a page that is no article.
     fn voice(&self, what: u64, which: u32, part: u64) -> Voice {
         Voice::new(derive(self.site.seed, &[what]), derive(self.site.seed, &[what, u64::from(which)]), part)
     }
@@ -174,7 +174,7 @@ impl Page<'_> {
         self.open("main");
     }
 
-    /// What differs from URL to URL.
+    /// Writes the parts that differ between URLs.
     fn advertisement(&mut self) {
         let mut rng = Rng::new(self.site.seed, &[8]);
         self.path.bytes().for_each(|byte| rng = Rng::new(rng.next(), &[u64::from(byte)]));
@@ -200,7 +200,7 @@ impl Page<'_> {
         match self.at.node {
             Node::Article(article) => {
                 let mut voice = self.site.voice(article, 2);
-                // Only the prose is counted, so that the text ends at the same word in both templates.
+                // Only the prose counts, so that the text ends at the same word in both templates.
                 let room = self.web.options.page_bytes.saturating_sub(FRAME).max(self.web.options.page_bytes / 5);
                 let wanted = room * (60 + voice.below(81)) / 100;
                 let mut written = 0;
@@ -211,7 +211,8 @@ impl Page<'_> {
                     (0..4).for_each(|part| self.paragraphs(self.voice(17, template, part)));
                 }
             }
-            // The same words on all of them, for lists and months differ in their links, and a missing page in nothing.
+            // The words of all pages of such a kind are equal: lists and months differ in their links, and missing
+            // pages do not differ.
             Node::List { section, .. } => self.same_words(9, u64::from(section)),
             Node::Month(_) => self.same_words(10, 0),
             Node::Private(number) => self.same_words(11, u64::from(number)),
@@ -241,8 +242,8 @@ impl Page<'_> {
         }
     }
 
-    /// One paragraph, now and then with a heading before it or as a quotation, and the link in its midst. Returns the
-    /// length of its sentences.
+    /// Writes one paragraph, with the link in its middle. Some have a heading before them, and some are quotations.
+    /// Returns the length of its sentences.
     fn paragraph(&mut self, voice: &mut Voice, link: Option<&Link>) -> usize {
         let quoted = match voice.below(8) {
             0 => {
@@ -310,7 +311,7 @@ impl Page<'_> {
         match (link.role, link.to.node) {
             (Role::Copy, _) => self.out.push_str("Other version"),
             (_, Node::Article(0)) => self.out.push_str("Home"),
-            // Links of a list say the same on each of its pages.
+            // The links of a list have the same text on each of its pages.
             (_, Node::Product(_) | Node::Post { .. }) => self.out.push_str("Read more"),
             (Role::Navigation, Node::Shelf { .. }) => self.out.push_str("Shop"),
             (_, Node::Shelf { page: 0, .. }) => self.out.push_str("Only these"),

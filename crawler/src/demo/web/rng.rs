@@ -1,9 +1,10 @@
-//! Seeded pseudo-random numbers (SplitMix64; Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
-//! 2014): the same on every machine and in every version, which a library's default generator does not promise.
+//! Pseudo-random numbers from a seed (SplitMix64; Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+//! OOPSLA 2014). They are the same on every machine and in every version. The default generator of a library does not
+//! promise that.
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// One number from several: the way in which everything here is derived from the web's seed.
+/// One number from several. Everything in this module is derived from the seed of the web in this way.
 pub(super) fn derive(seed: u64, parts: &[u64]) -> u64 {
     parts.iter().fold(scramble(seed), |hash, part| scramble(hash ^ part.wrapping_mul(GOLDEN).rotate_left(31)))
 }
@@ -15,7 +16,7 @@ fn scramble(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A stream of numbers.
+/// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Rng(u64);
 
@@ -29,12 +30,12 @@ impl Rng {
         scramble(self.0)
     }
 
-    /// Uniform in `0..n`; 0 for an empty range.
+    /// A uniform number in `0..n`; 0 for an empty range.
     pub(super) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
-    /// Uniform in 0..1.
+    /// A uniform number in 0..1.
     pub(super) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -43,7 +44,8 @@ impl Rng {
         self.unit() < probability
     }
 
-    /// In `0..n`, low values far more often than high ones: word frequencies fall roughly as Zipf's law says.
+    /// A number in `0..n`. Low values are far more frequent than high ones: word frequencies fall roughly as in Zipf's
+    /// law.
     pub(super) fn skewed(&mut self, n: usize) -> usize {
         let u = self.unit();
         (u * u * n as f64) as usize

@@ -1,4 +1,5 @@
-//! A faceted shop: a few hundred products behind a million combinations of filters, each with pages of its own.
+//! A shop with filters: a few hundred products behind a million combinations of filters. Each combination has pages of
+//! its own.
 
 use super::rng::{Rng, derive};
 use super::words;
@@ -15,11 +16,11 @@ pub(super) struct Shop {
 
 const FACETS: usize = 6;
 
-/// Values of a facet; with "any" there are ten choices, hence 10^6 combinations.
+/// The number of values of a facet. With "any" there are ten choices, so there are 10^6 combinations.
 const VALUES: u32 = 9;
 
 impl Shop {
-    /// Products on a page of a shelf.
+    /// The number of products on a page of a shelf.
     pub const SHELF: u32 = 20;
 
     pub fn new(seed: u64, products: u32) -> Self {
@@ -29,7 +30,7 @@ impl Shop {
         Self { folder: rng.pick(words::SHOPS), facets, page_parameter: rng.pick(words::PAGES), products, seed }
     }
 
-    /// Products that pass a filter: one decimal digit a facet, 0 for any value.
+    /// The products that pass a filter. A filter has one decimal digit for each facet; 0 means any value.
     pub fn matching(&self, filter: u32) -> Vec<u32> {
         let digits = digits(filter);
         (0..self.products)
@@ -42,7 +43,7 @@ impl Shop {
             .collect()
     }
 
-    /// Filters one step away: another facet set to one of three values, or one of them lifted.
+    /// The filters one step away: one more facet is set to one of three values, or one facet is not filtered any more.
     pub fn neighbours(&self, filter: u32) -> Vec<u32> {
         let mut found = Vec::new();
         let mut place = 1;
@@ -58,7 +59,7 @@ impl Shop {
         found
     }
 
-    /// Query of a shelf, with its question mark; empty for the first page of everything.
+    /// The query of a shelf, with its question mark; empty for the first page of all products.
     pub fn query(&self, filter: u32, page: u32) -> String {
         let set = digits(filter).into_iter().zip(self.facets).filter(|(digit, _)| *digit > 0);
         let mut pairs: Vec<String> = set.map(|(digit, facet)| format!("{facet}={digit}")).collect();
@@ -68,7 +69,7 @@ impl Shop {
         if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     }
 
-    /// Filter and page of a query.
+    /// The filter and the page that a query names.
     pub fn shelf(&self, query: &str) -> Option<(u32, u32)> {
         let (mut filter, mut page) = (0, 0);
         for (key, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
@@ -83,7 +84,7 @@ impl Shop {
         Some((filter, page))
     }
 
-    /// Pages of a shelf; an empty one has one as well.
+    /// The number of pages of a shelf; 1 if the shelf is empty.
     pub fn shelf_pages(&self, filter: u32) -> u32 {
         (self.matching(filter).len() as u32).div_ceil(Self::SHELF).max(1)
     }

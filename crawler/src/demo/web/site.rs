@@ -1,4 +1,4 @@
-//! A site: its articles, the folders it is sorted into, and the copies it keeps of itself.
+//! A site: its articles, its folders, and its copies of itself.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,17 +9,17 @@ use super::rng::{Rng, derive};
 use super::shop::Shop;
 use super::words;
 
-/// What one or more hosts show.
+/// The contents of one host and its mirror.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
     pub seed: u64,
-    /// Number of its first content among the contents of the web.
+    /// The number of its first content among the contents of the web.
     pub first_content: u64,
-    /// Articles; article 0 is the front page.
+    /// The number of articles. Article 0 is the front page.
     pub articles: u32,
-    /// The last so many articles are linked from lists only.
+    /// The number of articles, counted from the last, that only lists link to.
     pub listed: u32,
-    /// Copies of parts of the site; their ranges of articles share nothing, but for those of sessions.
+    /// The copies of parts of the site. Their ranges of articles do not overlap, except those of sessions.
     pub zones: Vec<Zone>,
     pub sections: Vec<&'static str>,
     pub style: Style,
@@ -31,13 +31,13 @@ pub(super) struct Site {
     pub shop: Option<Shop>,
     pub forum: Option<Forum>,
     pub broken_links: bool,
-    /// Whether a missing page is answered with 200.
+    /// Whether missing pages are answered with 200.
     pub soft_404: bool,
     pub volatile: bool,
     pub delay: Duration,
 }
 
-/// How the paths of articles look.
+/// The form of the paths of articles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     /// `/news/the-old-river-17.html`
@@ -55,13 +55,13 @@ pub(super) enum Style {
 pub(super) struct Zone {
     pub kind: Kind,
     pub range: Range<u32>,
-    /// Folder or parameter.
+    /// The name of the folder or parameter.
     pub word: &'static str,
-    /// Value of a session's parameter.
+    /// The value of a session's parameter.
     pub value: String,
 }
 
-/// Kinds of copy.
+/// The kinds of copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Archive,
@@ -70,7 +70,7 @@ pub(super) enum Kind {
 }
 
 impl Zone {
-    /// Members that the copy of article `article` leads to within the zone, as a tree over the whole range.
+    /// The members of the zone to which the copy of an article links. These links form a tree over the whole range.
     pub fn children(&self, article: u32) -> Range<u32> {
         let rank = article - self.range.start;
         let from = self.range.start + (3 * rank + 1).min(self.range.len() as u32);
@@ -79,27 +79,27 @@ impl Zone {
 }
 
 impl Site {
-    /// Articles on one page of a list.
+    /// The number of articles on one page of a list.
     pub const LIST: u32 = 10;
 
-    /// Contents: articles, products, posts.
+    /// The number of contents: articles, products, posts.
     pub fn contents(&self) -> u64 {
         let products = self.shop.as_ref().map_or(0, |shop| shop.products);
         let posts = self.forum.as_ref().map_or(0, |forum| forum.posts);
         u64::from(self.articles) + u64::from(products) + u64::from(posts)
     }
 
-    /// The shop of a site that has one.
+    /// The shop. Call this only for a site that has one.
     pub fn shop(&self) -> &Shop {
         self.shop.as_ref().expect("only sites with a shop show products")
     }
 
-    /// The forum of a site that has one.
+    /// The forum. Call this only for a site that has one.
     pub fn forum(&self) -> &Forum {
         self.forum.as_ref().expect("only sites with a forum show posts")
     }
 
-    /// Articles that other articles link to.
+    /// The number of articles to which other articles link.
     pub fn linked(&self) -> u32 {
         self.articles - self.listed
     }
@@ -109,17 +109,17 @@ impl Site {
         (u64::from(article) * self.sections.len() as u64 / u64::from(self.articles)) as u32
     }
 
-    /// The zone under a folder of its own that an article belongs to.
+    /// The zone that an article belongs to and that has a folder of its own.
     pub fn folder_zone(&self, article: u32) -> Option<usize> {
         self.zones.iter().position(|zone| zone.kind != Kind::Session && zone.range.contains(&article))
     }
 
-    /// Pages of the list of a section.
+    /// The number of pages of the list of a section.
     pub fn list_pages(&self, section: u32) -> u32 {
         self.listed_in(section).len().div_ceil(Self::LIST as usize) as u32
     }
 
-    /// Articles that the list of a section names.
+    /// The articles that the list of a section names.
     pub fn listed_in(&self, section: u32) -> Range<u32> {
         let (articles, sections) = (u64::from(self.articles), self.sections.len() as u64);
         let start = |section: u64| (section * articles).div_ceil(sections) as u32;
@@ -127,7 +127,7 @@ impl Site {
     }
 }
 
-/// Lays out the sites of a web: first those with mirrors, which have no other copies, then the rest.
+/// Plans the sites of a web: first those with mirrors, which have no other copies, then the rest.
 pub(super) fn plan(options: &Options) -> Vec<Site> {
     let copies = (options.pages as f64 * options.duplicates).round() as usize;
     let sites = options.hosts - options.mirrors;
@@ -192,7 +192,7 @@ fn layout(options: &Options, index: usize, articles: u32, first_content: u64) ->
     }
 }
 
-/// Spreads `copies` over the kinds: one archive and one print zone at most, and as many sessions as it takes.
+/// Distributes `copies` over the kinds: one archive and one print zone at most, and as many sessions as are needed.
 fn zones(site: &Site, kinds: &[Kind], copies: u32) -> Vec<Zone> {
     let room = (site.linked() - 1) / kinds.len() as u32;
     let mut rng = Rng::new(site.seed, &[2]);

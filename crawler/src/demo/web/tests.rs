@@ -1,11 +1,11 @@
-//! Properties of the generator: determinism, truth, resemblance of copies and of others.
+//! Tests of the generator: it is deterministic, its truth is right, copies resemble each other, and other pages do not.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::address::Node;
 use super::*;
 
-/// Hyperlinks of a page, found by searching for `href="`: another way than that of the crawler.
+/// The hyperlinks of a page, found by a search for `href="`. This does not use the parser of the crawler.
 fn hrefs(html: &str) -> Vec<String> {
     html.split("href=\"")
         .skip(1)
@@ -14,7 +14,7 @@ fn hrefs(html: &str) -> Vec<String> {
         .collect()
 }
 
-/// Words between tags, without script and style.
+/// The words between tags, without scripts and styles.
 fn words(html: &str) -> Vec<String> {
     let mut text = String::new();
     let mut rest = html;
@@ -32,14 +32,15 @@ fn words(html: &str) -> Vec<String> {
     text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).map(str::to_ascii_lowercase).collect()
 }
 
-/// Resemblance of two pages: Jaccard index of their 5-word shingles.
+/// The resemblance of two pages: the Jaccard index of their 5-word shingles.
 fn resemblance(a: &str, b: &str) -> f64 {
     let shingles = |html: &str| words(html).windows(5).map(<[String]>::to_vec).collect::<BTreeSet<_>>();
     let (a, b) = (shingles(a), shingles(b));
     a.intersection(&b).count() as f64 / a.union(&b).count() as f64
 }
 
-/// All pages reachable from the seeds through real HTML, with their bodies; months and what they lead to are left out.
+/// All pages that can be reached from the seeds through the HTML, with their answers. Months and the pages behind them
+/// are left out.
 fn walk(web: &Web) -> BTreeMap<String, Answer> {
     let mut queue: VecDeque<url::Url> = web.seeds().iter().map(|seed| seed.parse().unwrap()).collect();
     let mut pages = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What is true of the web: which URL shows which content, and what the best crawls would fetch.
+//! The truth about the web: which URL shows which content, and what the best crawls would fetch.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -8,14 +8,14 @@ use super::address::{Address, Node};
 use super::site::Site;
 use super::{Names, Web};
 
-/// What a URL shows.
+/// The truth about what a URL shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Shown {
     /// A content, by its number.
     Content(u64),
-    /// A page that is worth its links: one page of a list.
+    /// A page that is worth its links: a page of a list.
     List,
-    /// A page worth nothing: a month of an endless calendar, a soft 404, a filter of a shop.
+    /// A page that is worth nothing: a month of an endless calendar, a soft 404, a filter of a shop.
     Nothing,
     /// A redirect.
     Redirect,
@@ -25,12 +25,12 @@ pub enum Shown {
     Missing,
 }
 
-/// What a crawl fetched.
+/// The fetches of a crawl.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fetches {
-    /// Answers, redirects included, robots.txt not.
+    /// The number of answers, including redirects, without robots.txt.
     pub pages: u64,
-    /// Distinct contents among them.
+    /// The number of distinct contents among them.
     pub contents: u64,
 }
 
@@ -51,12 +51,12 @@ impl Web {
         urls
     }
 
-    /// Number of contents; they are numbered from 0.
+    /// The number of contents. They are numbered from 0.
     pub fn contents(&self) -> u64 {
         self.sites.iter().map(Site::contents).sum()
     }
 
-    /// What `url` shows; `None` if it is not of this web.
+    /// The truth about `url`; `None` if it is not part of this web.
     pub fn shown(&self, url: &str) -> Option<Shown> {
         let rest = url.strip_prefix("http://")?;
         let rest = rest.split('#').next()?;
@@ -68,13 +68,14 @@ impl Web {
         self.shown_at(name, if path.is_empty() { "/" } else { path })
     }
 
-    /// What `target` (path and query) shows on `host` (without port); `None` if there is no such host.
+    /// The truth about `target` (path and query) on `host` (without the port); `None` if there is no such host.
     pub fn shown_at(&self, host: &str, target: &str) -> Option<Shown> {
         let site = self.site(self.host(host)?);
         Some(site.shows(site.find(target).0))
     }
 
-    /// The content that `url` shows; equal for all its copies. `None` for a URL that shows none.
+    /// The number of the content that `url` shows. All copies of a content have the same number. `None` for a URL that
+    /// shows none.
     pub fn content_id(&self, url: &str) -> Option<u64> {
         match self.shown(url)? {
             Shown::Content(content) => Some(content),
@@ -82,14 +83,16 @@ impl Web {
         }
     }
 
-    /// Equal for all URLs that show the same and lead to the same contents, whatever it is that they show.
+    /// A number that is equal for all URLs that show the same and lead to the same contents, even if they show no
+    /// content.
     pub fn class_at(&self, host: &str, target: &str) -> Option<u64> {
         let host = self.host(host)?;
         let class = class_of(self.site(host).find(target).0);
         Some(xxh3_64_with_seed(format!("{class:?}").as_bytes(), self.original(host) as u64))
     }
 
-    /// The fetches of a crawler that knows everything: each content once, and the lists without which some would not be found.
+    /// The fetches of a crawler that knows everything: each content once, and the lists without which some contents
+    /// would not be found.
     pub fn oracle(&self) -> Fetches {
         let lists = |site: &Site| {
             (0..site.sections.len() as u32).map(|section| u64::from(site.list_pages(section))).sum::<u64>()
@@ -100,8 +103,9 @@ impl Web {
         Fetches { pages: self.contents() + lists, contents: self.contents() }
     }
 
-    /// The fetches of a breadth-first crawl from all front pages with the ideal gate: after each fetch it knows whether
-    /// what the page shows was shown before, and follows no link of such a page. It obeys robots.txt.
+    /// The fetches of a breadth-first crawl from all front pages with the ideal gate. After each fetch, this gate knows
+    /// whether the page shows what was shown before, and then it follows no link of the page. The crawl obeys
+    /// robots.txt.
     pub fn ideal_gate(&self) -> Fetches {
         let mut seen_nodes = BTreeSet::new();
         self.breadth_first(u64::MAX, |at| seen_nodes.insert((self.original(at.host), class_of(at.node))))
@@ -144,7 +148,7 @@ impl Web {
     }
 }
 
-/// Nodes that show the same have the same class.
+/// The class of a node. Nodes that show the same have the same class.
 fn class_of(node: Node) -> Node {
     match node {
         Node::Month(_) => Node::Month(0),
@@ -162,7 +166,7 @@ impl Site {
             Node::Product(product) => Shown::Content(self.first_content + u64::from(self.articles + product)),
             Node::Post { post, .. } => Shown::Content(self.first_content + self.contents() - 1 - u64::from(post)),
             Node::List { .. } | Node::Board(_) | Node::Shelf { filter: 0, .. } => Shown::List,
-            // All that a filter shows, the unfiltered pages show as well.
+            // The unfiltered pages show everything that a filter shows.
             Node::Shelf { .. } => Shown::Nothing,
             Node::Month(_) => Shown::Nothing,
             Node::Missing(_) if self.soft_404 => Shown::Nothing,

@@ -1,4 +1,4 @@
-//! The word lists behind the prose, the paths and the host names. Verbs are regular and take a plain -s and -ed; nouns take
+//! The word lists of the prose, the paths and the host names. Verbs are regular and take a plain -s and -ed. Nouns take
 //! a plain -s.
 
 #[rustfmt::skip]
@@ -60,7 +60,7 @@ pub(super) const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ai", "ea", "ou"]
 pub(super) const CODAS: [&str; 16] =
     ["", "n", "r", "l", "p", "m", "t", "nd", "rn", "ll", "sk", "th", "ck", "lt", "rd", "rk"];
 
-/// Sections of a site.
+/// The names of sections.
 #[rustfmt::skip]
 pub(super) const SECTIONS: &[&str] = &[
     "news", "guide", "history", "science", "travel", "music", "trade", "health", "nature", "notes", "people", "places", "manual",
@@ -68,36 +68,37 @@ pub(super) const SECTIONS: &[&str] = &[
     "recipes", "weather", "sports", "theatre", "law", "finance", "gardens",
 ];
 
-/// Prefixes under which a site keeps a copy of a subtree.
+/// The prefixes under which sites keep a copy of a subtree.
 pub(super) const ARCHIVES: &[&str] =
     &["archive", "old", "backup", "2019", "legacy", "v1", "classic", "static", "mirror", "snapshot"];
 
-/// Prefixes under which a site shows its pages in another template.
+/// The prefixes under which sites show their pages in another template.
 pub(super) const PRINTS: &[&str] =
     &["print", "printable", "text", "lite", "plain", "m", "reader", "simple", "amp", "paper"];
 
-/// Parameters that carry a session; none is a name that a list of known session parameters would hold.
+/// The parameters that carry a session. No list of known session parameters has these names.
 pub(super) const SESSIONS: &[&str] =
     &["visit", "tok", "ctx", "guest", "trail", "ticket", "client", "handle", "keyring", "lease"];
 
-/// Parameters of pagination.
+/// The parameters of pagination.
 pub(super) const PAGES: &[&str] = &["page", "p", "start", "offset", "seite", "part"];
 
-/// Folders of an endless calendar.
+/// The folders of endless calendars.
 pub(super) const CALENDARS: &[&str] = &["calendar", "agenda", "diary", "schedule", "almanac"];
 
-/// Folders of redirects.
+/// The folders of redirects.
 pub(super) const HOPS: &[&str] = &["go", "out", "link", "r", "jump"];
 
-/// Folders that robots.txt forbids.
+/// The folders that robots.txt forbids.
 pub(super) const PRIVATE: &[&str] = &["private", "internal", "staff", "drafts", "members"];
 
-/// Folders of a shop, and what its products are told apart by.
+/// The folders of shops.
 pub(super) const SHOPS: &[&str] = &["shop", "store", "catalogue", "goods", "wares"];
+/// The facets in which products differ.
 #[rustfmt::skip]
 pub(super) const FACETS: &[&str] = &[
     "colour", "size", "brand", "material", "shape", "price", "year", "origin", "weight", "style", "finish", "season",
 ];
 
-/// Folders of a forum.
+/// The folders of forums.
 pub(super) const FORUMS: &[&str] = &["forum", "board", "talk", "community", "questions"];

@@ -1,11 +1,12 @@
-//! The last round of the rescue, as a sample: how many new pages are lost among the URLs that are still held or stopped.
+//! The last round of the rescue. It is a sample, from which the number of new pages is estimated that are lost among
+//! the URLs that are still held or stopped.
 //!
-//! A lot of which the sample has drawn a new page often falls because of it. Its other URLs are fetched then, so nothing of
-//! it is lost. But it also tells of lots like it that the sample has missed. A lot with `m` new pages is missed by a sample
-//! of the share `f` with the probability `(1 - f)^m`. So each lot that was drawn stands for the new pages of lots that were
-//! not: `m (1 - f)^m / (1 - (1 - f)^m)` of them, by the estimator of Horvitz and Thompson ("A Generalization of Sampling
-//! Without Replacement From a Finite Universe", JASA 47, 1952). How many new pages such a lot has is known when all of its
-//! URLs are fetched.
+//! A lot often falls because the sample has drawn a new page of it. Its other URLs are then fetched, so none of its
+//! pages are lost. But it also gives evidence about similar lots that the sample has missed. A sample of the share `f`
+//! misses a lot with `m` new pages with the probability `(1 - f)^m`. So each lot that was drawn stands for the new
+//! pages of lots that were not: `m (1 - f)^m / (1 - (1 - f)^m)` of them, by the estimator of Horvitz and Thompson ("A
+//! Generalization of Sampling Without Replacement From a Finite Universe", JASA 47, 1952). The number of new pages of
+//! such a lot is known when all of its URLs are fetched.
 
 use std::collections::BTreeMap;
 
@@ -14,30 +15,31 @@ use frontier::Lot;
 use super::trials::LotResults;
 use crate::estimate::{Lost, Sample, estimate};
 
-/// The last round, and what it was drawn from.
+/// The last round, and the URLs from which it was drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct LastRound<'a> {
-    /// The results of all rounds, by the lots that fall as one: sections that have fallen alone, and else whole lots.
+    /// The results of all rounds, by the lots that fall as one: sections that have fallen alone, and otherwise whole
+    /// lots.
     pub results: &'a BTreeMap<Lot, LotResults>,
-    /// The number of the last one.
+    /// The number of the last round.
     pub number: u32,
-    /// URLs that it was drawn from.
+    /// The number of URLs from which it was drawn.
     pub population: u64,
-    /// URLs that are still held or stopped.
+    /// The number of URLs that are still held or stopped.
     pub held_back: u64,
 }
 
 impl LastRound<'_> {
-    /// The estimate of the pages that are lost, and the lower and the upper end of its 95 % interval. `left` are the lots with
-    /// new pages that still have URLs; `fallen` tells which families have fallen.
+    /// The estimate of the pages that are lost, and the lower and the upper end of its 95 % interval. `left` has the
+    /// lots with new pages that still have URLs. `fallen` says which families have fallen.
     pub fn lost(&self, left: &BTreeMap<Lot, u64>, fallen: &dyn Fn(Lot) -> bool) -> [f64; 3] {
         let LastRound { population, .. } = *self;
         let last = || self.results.iter().filter(|(_, result)| result.round == self.number);
         let drawn: u64 = last().map(|(_, result)| result.drawn).sum();
         let all: u64 = last().map(|(_, result)| result.new).sum();
         let share = (drawn as f64 / population.max(1) as f64).min(1.0);
-        // In new pages of the sample: each stands for as many of those that are left. Those of lots that have nothing left
-        // tell of other lots only.
+        // Both are counted in new pages of the sample. Each of these represents an equal share of the pages that are
+        // left. New pages of lots without further URLs only represent other lots.
         let (mut here, mut elsewhere) = (0, 0.0);
         for (lot, result) in last().filter(|(_, result)| result.new > 0) {
             if left.contains_key(lot) {
@@ -48,16 +50,16 @@ impl LastRound<'_> {
         }
         let of = |new: u64| estimate(Sample { left: population.saturating_sub(drawn), drawn, new: new.min(drawn) });
         let unknown = Lost { estimate: 0.0, low: 0.0, high: self.held_back as f64 };
-        // The same sample has also chosen which lots were released. So the upper end from the rest of it would be too low,
-        // and the upper end from the whole sample is used. The new pages of one lot are missed together or not at all, so
-        // lots elsewhere do not raise the lower end.
+        // The same sample has also decided which lots were released. So the upper end from the rest of the sample would
+        // be too low, and the upper end from the whole sample is used. The new pages of one lot are missed together or
+        // not at all, so lots elsewhere do not raise the lower end.
         let rest = of(here + elsewhere.round() as u64).zip(of(here));
         let lost = rest.zip(of(all)).map_or(unknown, |((rest, here), whole)| Lost {
             low: here.low,
             high: rest.high.max(whole.high),
             ..rest
         });
-        // URLs that came to be held after the sample was drawn: nothing is known about them.
+        // Nothing is known about the URLs that were held back after the sample was drawn.
         let later = self.held_back.saturating_sub(population.saturating_sub(drawn)) as f64;
         let most = self.held_back as f64;
         let point = lost.estimate.min(most);
@@ -65,8 +67,9 @@ impl LastRound<'_> {
     }
 }
 
-/// How many new pages of a sample of this `share` tell as much of what is left as a lot with `m` new pages that was drawn and is
-/// fetched now. A single new page counts as one; of a large lot little is left, because hardly any sample misses it.
+/// The number of new pages in a sample of this `share` that say as much about the rest as a lot with `m` new pages that
+/// was drawn and is fetched now. A single new page counts as one. Of a large lot little is left, because hardly any
+/// sample misses it.
 fn weight(m: u64, share: f64) -> f64 {
     let (m, missed) = (m as f64, 1.0 - share);
     if share <= 0.0 { 0.0 } else { m * share * missed.powf(m - 1.0) / (1.0 - missed.powf(m)) }
@@ -76,8 +79,9 @@ fn weight(m: u64, share: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// A web of held lots of `size` URLs, of which `new_lots` have `m` new pages. A sample of `drawn` URLs is drawn; the lots in
-    /// which it finds a new page fall. Returns the estimate and the new pages that are lost.
+    /// A web of held lots of `size` URLs, of which `new_lots` lots have `m` new pages. A sample of `drawn` URLs is
+    /// drawn, and the lots in which it finds a new page fall. Returns the estimate and the number of new pages that are
+    /// lost.
     fn run(random: &mut fastrand::Rng, lots: u64, size: u64, new_lots: u64, m: u64, drawn: usize) -> ([f64; 3], u64) {
         let mut urls: Vec<(u64, bool)> =
             (0..lots).flat_map(|lot| (0..size).map(move |url| (lot, lot < new_lots && url < m))).collect();
@@ -103,7 +107,7 @@ mod tests {
     fn a_lot_that_fell_tells_of_those_that_were_not_drawn() {
         let mut random = fastrand::Rng::with_seed(1);
         let (mut all, mut covered_in_all) = (0, 0);
-        // Lots with one new page in one, two and seven URLs, and lots with several.
+        // There are lots with one new page among one, two or seven URLs, and lots with several new pages.
         for (lots, size, new_lots, m) in [(500, 1, 25, 1), (300, 2, 12, 1), (80, 7, 20, 1), (200, 4, 15, 3)] {
             for share in [0.1, 0.4, 0.8] {
                 let drawn = ((lots * size) as f64 * share) as usize;
@@ -119,7 +123,8 @@ mod tests {
                 let context =
                     format!("{lots} lots of {size} URLs, {m} new, share {share}: {told:.2} told, {lost:.2} lost");
                 assert!((told - lost).abs() <= 0.15 * lost + 0.5, "{context}");
-                // The coverage of such an interval swings around its level where few new pages are drawn (Brown, Cai, DasGupta).
+                // The coverage of such an interval swings around its level if few new pages are drawn (Brown, Cai,
+                // DasGupta).
                 assert!(covered >= RUNS * 88 / 100, "{context}: {covered} of {RUNS} covered");
                 (all, covered_in_all) = (all + RUNS, covered_in_all + covered);
             }

@@ -1,25 +1,27 @@
-//! Rescue: when nothing is queued any more, `drop` mode fetches a sample of the URLs that are *held back*: held or stopped. This finds
-//! pages that are no copies. At the end it gives an estimate of the pages that were lost.
+//! Rescue: when nothing is queued any more, `drop` mode fetches a sample of the URLs that are *held back* (held or
+//! stopped). This finds pages that are no copies. At the end, the rescue estimates the number of pages that were lost.
 //!
-//! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue goes in rounds:
+//! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue works in rounds:
 //!
-//! 1. A *round* draws a URL or two from each of as many lots as the budget allows, and queues them as trials. Each family of
-//!    lots ([`frontier::Lots::family`]) has an equal share of the round. URLs that are farthest from the seeds come first.
-//! 2. When all of them are fetched, each lot that gained something *falls*: all its URLs are queued, and those that are met
-//!    later are followed ([`frontier::Frontier::fall`]). A lot has gained something if a page of it is new, or led to a new
-//!    page: a list that two hosts share may lead to pages that only one of them has. If at least [`Rescue::ALIKE`] lots of a
-//!    family have gained something, and these are at least one in [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole
-//!    family falls.
+//! 1. A *round* draws one or two URLs from each of as many lots as the budget allows, and queues them as trials. Each
+//!    family of lots ([`frontier::Lots::family`]) has an equal share of the round. URLs that are farthest from the
+//!    seeds come first.
+//! 2. When all trials are fetched, each lot that gained something *falls*: all its URLs are queued, and those that are
+//!    found later are followed ([`frontier::Frontier::fall`]). A lot has gained something if a page of it is new or led
+//!    to a new page. (For example, a list that two hosts share may lead to pages that only one of them has.) If at
+//!    least [`Rescue::ALIKE`] lots of a family have gained something, and these are at least one in
+//!    [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole family falls.
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
-//!    met before. In this way the rescue goes down through lists to what they list. If one URL of it was tried, a second one
-//!    is tried when all other lots were.
-//! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the last
-//!    round draws single URLs from everything that is still held or stopped, the same share from each section of each lot
-//!    ([`frontier::Strata`]). The share of new pages in this sample gives the estimate ([`last`]). A lot that gained something
-//!    in the last round falls, too, if at least one in [`Rescue::WORTH`] of its drawn URLs did, or if at most [`Rescue::FEW`] of
-//!    its URLs are left. If it does not fall, then each of its sections that gained something is tested in the same way.
+//!    found before. In this way the rescue goes through lists to the listed pages. If one URL of a lot was tried, a
+//!    second one is tried only when all other lots have been tried.
+//! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
+//!    last round draws single URLs from everything that is still held or stopped, the same share from each section of
+//!    each lot ([`frontier::Strata`]). The share of new pages in this sample gives the estimate ([`last`]). A lot that
+//!    gained something in the last round falls, too, if at least one in [`Rescue::WORTH`] of its drawn URLs did, or if
+//!    at most [`Rescue::FEW`] of its URLs are left. If it does not fall, each of its sections that gained something is
+//!    tested in the same way.
 //!
-//! The budget bounds the URLs that are drawn. The URLs of fallen lots are fetched beyond it.
+//! The budget bounds the number of URLs that are drawn. The URLs of fallen lots are fetched in addition.
 //!
 //! Rounds and trials are part of the state, so a crawl that was killed continues its rescue.
 
@@ -39,25 +41,26 @@ use crate::estimate::Lost;
 use last::LastRound;
 use trials::{LotResults, Results, TrialRecord, families, put, read};
 
-/// Key in [`Space::META`].
+/// The key in [`Space::META`].
 const STATE: &[u8] = b"rescue-3";
-/// Keys under which earlier versions wrote it.
+/// The keys under which earlier versions stored the state.
 const EARLIER: [&[u8]; 2] = [b"rescue-2", b"rescue"];
 
 /// The state of the rescue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct RescueState {
-    /// Number of the round that is under way, from 1; 0 before the first.
+    /// The number of the current round, from 1; 0 before the first.
     number: u32,
     /// Whether it is the last round, from which the estimate is made.
     last: bool,
-    /// URLs drawn so far, in all rounds.
+    /// The number of URLs drawn so far, in all rounds.
     spent: u64,
-    /// URLs that were held or stopped when the last estimate was made, or when the round was drawn.
+    /// The number of URLs that were held or stopped when the last estimate was made, or when the round was drawn.
     held_back: u64,
-    /// Estimate, lower and upper end of the 95 % interval of the pages that were lost. `None` until the last round is done.
+    /// The estimate of the pages that were lost, and the lower and upper end of its 95 % interval. `None` until the
+    /// last round is done.
     lost: Option<[f64; 3]>,
-    /// URLs that the sample of the last round was drawn from.
+    /// The number of URLs from which the sample of the last round was drawn.
     population: u64,
 }
 
@@ -65,25 +68,25 @@ struct RescueState {
 #[derive(Debug)]
 pub(super) struct Rescue {
     state: RescueState,
-    /// What the latest round could draw from.
+    /// The lots and families from which the latest round could draw.
     crowd: Option<Crowd>,
 }
 
-/// The lots and the families that a round can draw from.
+/// The numbers of lots and families from which a round can draw.
 #[derive(Clone, Copy, Debug)]
 struct Crowd {
     lots: usize,
     families: usize,
 }
 
-/// The estimate of the pages that were lost, from the last run that came to its end.
+/// The estimate of the pages that were lost, from the last rescue that came to its end.
 pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
     let state = stored(session)?;
     Ok(state.lost.map(|[estimate, low, high]| Lost { estimate, low, high }))
 }
 
-/// URLs that are still held or stopped and of whose lots none was tried, although other lots of their families have gained
-/// something. They may well lead to new pages, too.
+/// The number of URLs that are still held or stopped and whose lots were not tried, although other lots of their
+/// families have gained something. These URLs are also likely to lead to new pages.
 pub fn untried(frontier: &Frontier, session: &Session) -> store::Result<u64> {
     let lots = Results::read(session)?.lots();
     let mut families = families(&lots);
@@ -114,10 +117,10 @@ fn stored(session: &Session) -> store::Result<RescueState> {
 }
 
 impl Rescue {
-    /// At least this many URLs may be drawn, however small the crawl is.
+    /// The smallest number of URLs that may be drawn, however small the crawl is.
     const LEAST: u64 = 40;
-    /// At most this many URLs are drawn from a lot in one round: one only where there are many lots, so that more of them are
-    /// tried.
+    /// The largest number of URLs that are drawn from a lot in one round. If there are many lots, only one is drawn
+    /// from each, so that more lots are tried.
     const OF_LOT: usize = 2;
     /// A family falls if at least this many of its lots have gained something.
     const ALIKE: u64 = 3;
@@ -127,9 +130,9 @@ impl Rescue {
     const FEW: u64 = 40;
     /// A lot that gained something in the last round falls if at least one in this many of its drawn URLs did.
     const WORTH: u64 = 20;
-    /// At most this many rounds come before the last one.
+    /// The largest number of rounds before the last one.
     const ROUNDS: u32 = 60;
-    /// A new page counts for at most this many pages on the way to it.
+    /// The largest number of pages on the way to a new page that it counts for.
     const MOST_STEPS: u32 = 64;
 
     /// Reads the state of the rescue from `session`.
@@ -137,11 +140,13 @@ impl Rescue {
         Ok(Self { state: stored(session)?, crowd: None })
     }
 
-    /// A URL was fetched. If it was drawn or its lot has fallen, records whether its page is `new`, and whether the page had
-    /// links that were not met before (`opened`). A new page counts for the pages on the way to it, too.
+    /// Records the result of a fetched URL if it was drawn or its lot has fallen: whether its page is `new`, and
+    /// whether the page had links that were not found before (`opened`). A new page counts for the pages on the way to
+    /// it, too.
     pub fn fetched(&self, job: &Job, new: bool, opened: bool, frontier: &mut Frontier, session: &mut Session) {
         if self.state.number == 0 {
-            // Nothing was drawn yet. Most pages of a crawl come before the rescue, and cost no look into the state here.
+            // Nothing was drawn yet. Most pages of a crawl come before the rescue; for these, the state is not read
+            // here.
             return;
         }
         let source = job.source.map(|page| page.url);
@@ -169,7 +174,8 @@ impl Rescue {
         }
     }
 
-    /// Everything queued is done: begins the next round, or ends the last one. True if there is something to fetch.
+    /// Is called when everything queued is done. Begins the next round, or ends the last one. Returns true if there is
+    /// something to fetch.
     pub fn next(&mut self, settings: &Settings, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let results = Results::read(&ledger.session)?;
         if self.let_fall(&results, frontier, ledger)? {
@@ -180,9 +186,9 @@ impl Rescue {
         let has_fallen = |lots: Lots| [lots.section, lots.lot].into_iter().any(|lot| frontier.has_fallen(lot));
         let fell = || results.sections().any(|(lots, result)| result.gained > 0 && has_fallen(lots));
         let goes_on = match self.state.lost {
-            // The budget was raised since, or the crawl has grown a lot.
+            // The budget was raised in the meantime, or the crawl has grown a lot.
             Some(_) => 2 * self.state.spent < budget,
-            // What fell in the last round has brought pages, and with them a larger budget.
+            // Lots that fell in the last round have brought pages, and with them a larger budget.
             None => self.state.spent + Self::LEAST / 4 <= budget && fell(),
         };
         if self.state.last && goes_on {
@@ -205,7 +211,7 @@ impl Rescue {
             return Ok(false);
         }
         let left = budget.saturating_sub(self.state.spent);
-        // A third of the budget is for the estimate. The rest is for finding what was lost.
+        // A third of the budget is reserved for the estimate. The rest is for finding what was lost.
         let for_rounds = left.saturating_sub(budget / 3);
         if self.state.number < Self::ROUNDS && for_rounds > 0 {
             let part = for_rounds.min((budget / 4).max(1));
@@ -213,7 +219,7 @@ impl Rescue {
             let of_lot = if count(for_rounds) < Self::OF_LOT * crowd.lots { 1 } else { Self::OF_LOT };
             let of_family = (count(part) / crowd.families.max(1)).max(Self::OF_LOT);
             let spec = SampleSpec { wanted: count(part), of_lot, of_family, deepest_first: true };
-            // Lots of which one URL was tried in vain are tried once more when no other lot is left.
+            // If one URL of a lot was tried in vain, the lot is tried once more when no other lot is left.
             for enough in [1, 2] {
                 let sample = draw(spec, self.state.number, &done_with(&lots, enough), frontier, ledger)?;
                 if !sample.drawn.is_empty() {
@@ -227,8 +233,8 @@ impl Rescue {
         self.begin(true, sample, frontier, ledger)
     }
 
-    /// Lets the lots fall that gained something. In the last round, only those whose URLs are worth the fetches, and of the
-    /// others their sections whose URLs are. True if any fell.
+    /// Lets the lots that gained something fall. In the last round, only the lots whose URLs are worth the fetches
+    /// fall, and the sections of other lots whose URLs are. Returns true if any fell.
     fn let_fall(&mut self, results: &Results, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let lots = results.lots();
         let mut fall = lots.clone();
@@ -261,7 +267,7 @@ impl Rescue {
         Ok(any)
     }
 
-    /// Keeps the lots whose URLs are worth the fetches. `of` tells which of the lots of a URL is meant.
+    /// Keeps only the lots whose URLs are worth the fetches. `of` selects one of the lots of a URL.
     fn retain_worth(
         &self,
         lots: &mut BTreeMap<Lot, LotResults>,
@@ -277,8 +283,8 @@ impl Rescue {
         Ok(())
     }
 
-    /// The lots with a new page in the last round, each with the number of its URLs that are still held or stopped. Lots
-    /// without such URLs are left out. `of` tells which of the lots of a URL is meant.
+    /// The lots with a new page in the last round, each with the number of its URLs that are still held or stopped.
+    /// Lots without such URLs are left out. `of` selects one of the lots of a URL.
     fn left_with_new(
         &self,
         results: &BTreeMap<Lot, LotResults>,
@@ -290,7 +296,8 @@ impl Rescue {
         left_of(with_new.map(|(lot, _)| *lot), of, frontier, ledger)
     }
 
-    /// About how many lots and families a round can draw from: as many as the round before, which saves a walk over the state.
+    /// The approximate numbers of lots and families from which a round can draw. They are those of the round before,
+    /// which saves a scan of the state.
     fn crowd(&self, frontier: &Frontier, lots: &BTreeMap<Lot, LotResults>, ledger: &Ledger) -> Result<Crowd> {
         if let Some(crowd) = self.crowd {
             return Ok(crowd);
@@ -300,7 +307,7 @@ impl Rescue {
         Ok(Crowd { lots: sample.lots, families: sample.families })
     }
 
-    /// Begins a round: queues the URLs that were drawn. True if there were any.
+    /// Begins a round: queues the URLs that were drawn. Returns true if there were any.
     fn begin(&mut self, last: bool, sample: Sample, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let held_back = frontier.counts().states.held() + frontier.counts().states.stopped();
         self.state.number += 1;
@@ -330,13 +337,14 @@ impl Rescue {
     }
 }
 
-/// Lots that need no further trial: `enough` of their URLs were tried, and no page of them had links that were not met before.
+/// The lots that need no further trial: `enough` of their URLs were tried, and none of their pages had links that were
+/// not found before.
 fn done_with(lots: &BTreeMap<Lot, LotResults>, enough: u64) -> HashSet<Lot> {
     let done = lots.iter().filter(|(_, result)| !result.opened && result.trials >= enough);
     done.map(|(lot, _)| *lot).collect()
 }
 
-/// Draws from everything that is held or stopped, but for the lots in `done`.
+/// Draws from everything that is held or stopped, except for the lots in `done`.
 fn draw(spec: SampleSpec, round: u32, done: &HashSet<Lot>, frontier: &Frontier, ledger: &Ledger) -> Result<Sample> {
     let mut draw = Draw::new(spec, u64::from(round));
     frontier.each_held_back(&ledger.session, &mut |drawn| {
@@ -356,8 +364,8 @@ fn draw_from_each(wanted: usize, round: u32, frontier: &Frontier, ledger: &Ledge
     Ok(draw.end())
 }
 
-/// How many URLs of these lots are still held or stopped. Lots without such URLs are left out. `of` tells which of the lots of
-/// a URL is meant.
+/// The number of URLs of these lots that are still held or stopped. Lots without such URLs are left out. `of` selects
+/// one of the lots of a URL.
 fn left_of(
     lots: impl Iterator<Item = Lot>,
     of: impl Fn(Lots) -> Lot,
@@ -380,7 +388,7 @@ fn count(urls: u64) -> usize {
     usize::try_from(urls).unwrap_or(usize::MAX)
 }
 
-/// At most this many URLs are drawn in a crawl that fetched `pages` pages.
+/// The largest number of URLs that are drawn in a crawl that fetched `pages` pages.
 fn budget(settings: &Settings, pages: u64) -> u64 {
     match settings.dedup.rescue.0 {
         0.0 => 0,

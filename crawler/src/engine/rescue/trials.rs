@@ -1,5 +1,5 @@
-//! The trials of the rescue: what each URL brought that was drawn, or followed because its lot had fallen, and the results of
-//! lots and families.
+//! The trials of the rescue: the result of each URL that was drawn, or followed because its lot had fallen, and the
+//! results of lots and families.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ pub struct TrialRecord {
     pub round: u32,
     /// Its lot, or the section or family that had fallen.
     pub lot: Lot,
-    /// Whether it brought a new page; `None` until it was answered. A trial that was never answered says nothing.
+    /// Whether it brought a new page; `None` until it was answered. A trial that was never answered is no evidence.
     pub new: Option<bool>,
     /// Whether its page led to a new page.
     pub led: bool,
@@ -33,7 +33,8 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
-    /// Whether its page was new, or led to a new one: a list has little text of its own, and what it lists would be lost.
+    /// Whether its page was new, or led to a new one. A list has little text of its own, but the pages that it lists
+    /// would be lost.
     fn gained(&self) -> bool {
         self.new == Some(true) || self.led
     }
@@ -44,7 +45,8 @@ impl TrialRecord {
 pub struct Results {
     /// The results of each section that was tried.
     sections: BTreeMap<Lot, (Lots, LotResults)>,
-    /// URLs that were followed because this lot had fallen, and whose pages were new, or led to new ones.
+    /// For each lot that has fallen: the number of URLs that were followed because of it, and whose pages were new or
+    /// led to new ones.
     after_fall: BTreeMap<Lot, u64>,
 }
 
@@ -86,7 +88,7 @@ impl Results {
         self.by(|lots| lots.lot)
     }
 
-    /// The results of other groups of sections. `of` tells to which lot a section belongs.
+    /// The results by other groups of sections. `of` says to which lot a section belongs.
     pub fn by(&self, of: impl Fn(Lots) -> Lot) -> BTreeMap<Lot, LotResults> {
         let mut groups = BTreeMap::<Lot, LotResults>::new();
         for (lots, result) in self.sections.values() {
@@ -104,9 +106,9 @@ impl Results {
 pub struct FamilyResults {
     /// The host of one of its URLs.
     pub site: SiteId,
-    /// Its lots that were tried …
+    /// The number of its lots that were tried …
     pub tried: u64,
-    /// … and those of them that gained something.
+    /// … and the number of those that gained something.
     pub gained: u64,
 }
 
@@ -128,23 +130,23 @@ pub fn families(lots: &BTreeMap<Lot, LotResults>) -> BTreeMap<Lot, FamilyResults
 pub struct LotResults {
     /// The host of one of its URLs.
     pub site: SiteId,
-    /// The lot itself, or the lot that the section belongs to.
+    /// The lot itself, or the lot to which the section belongs.
     pub lot: Lot,
     /// The family of the lot.
     pub family: Lot,
     /// The latest round that drew from it …
     pub round: u32,
-    /// … the URLs that this round drew and that were answered …
+    /// … the number of URLs that this round drew and that were answered …
     pub drawn: u64,
-    /// … and those of them whose pages were new, or led to new ones.
+    /// … and the number of those whose pages were new, or led to new ones.
     pub new: u64,
-    /// In all rounds: the URLs that were drawn …
+    /// The number of URLs that were drawn in all rounds …
     pub trials: u64,
-    /// … and those of them whose pages were new, or led to new ones.
+    /// … and the number of those whose pages were new, or led to new ones.
     pub gained: u64,
     /// Whether a page of it, in any round, had links that were not met before.
     pub opened: bool,
-    /// URLs that were followed because the lot had fallen, and whose pages were new, or led to new ones.
+    /// The number of URLs that were followed because the lot had fallen, and whose pages were new or led to new ones.
     pub after_fall: u64,
 }
 
@@ -172,18 +174,18 @@ impl LotResults {
     }
 }
 
-/// The trial of a URL. One that cannot be read counts as none. The next round of the rescue fails on it.
+/// The trial of a URL. A trial that cannot be read counts as none here. The next round of the rescue will fail on it.
 pub fn read(id: UrlId, session: &Session) -> Option<TrialRecord> {
     let bytes = session.get(spaces::TRIALS, &id.to_bytes()).ok().flatten();
     bytes.and_then(|bytes| decode(&bytes).ok())
 }
 
-/// Writes down what became of a URL.
+/// Stores the trial of a URL.
 pub fn put(id: UrlId, trial: TrialRecord, session: &mut Session) {
     session.put(spaces::TRIALS, id.to_bytes(), codec::encode(&trial));
 }
 
-/// A trial as it was written, also by versions that wrote less of it.
+/// Decodes a trial. Trials of earlier versions have fewer fields.
 fn decode(bytes: &[u8]) -> store::Result<TrialRecord> {
     codec::decode(bytes, "a trial").or_else(|error| {
         let trial = if let Ok((round, lot, new, led, opened, source, family)) = codec::decode(bytes, "a trial") {

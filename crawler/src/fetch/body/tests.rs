@@ -1,4 +1,4 @@
-//! Caps and the budget.
+//! Tests of the caps and the budget.
 
 use super::*;
 use crate::fetch::budget::ByteBudget;
@@ -71,7 +71,7 @@ fn a_decoder_counts_its_history() {
     let budget = ByteBudget::new(64 << 20);
     let decoder = Decoder::new(["zstd"].into_iter()).expect("a known coding");
     let mut body = Body::new(budget.share(), decoder, true, 64 << 20, 0);
-    // The ratio would end it: as if much had come before.
+    // Without this, the ratio would end the body.
     body.wire_bytes = 1 << 20;
     assert_eq!(body.push(&zeros), Ok(()));
     assert_eq!(body.decoded.len(), 8 << 20);

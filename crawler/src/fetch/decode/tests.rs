@@ -1,4 +1,4 @@
-//! Decoding against encoders, cuts, noise and bombs.
+//! Tests of decoding against encoders, with cuts, noise and bombs.
 
 use async_compression::Level;
 use async_compression::codecs::brotli::params::EncoderParams;
@@ -27,12 +27,12 @@ fn compress(coding: &str, data: &[u8]) -> Vec<u8> {
     output.written().to_vec()
 }
 
-/// The name that stands for a coding in `Content-Encoding`: zlib and raw deflate share one.
+/// The name of a coding in `Content-Encoding`. zlib and raw deflate share one name.
 fn header(coding: &str) -> &str {
     if coding == "zlib" { "deflate" } else { coding }
 }
 
-/// Everything that comes of `data`, given in pieces of `step` bytes, and how it ended.
+/// The output for `data`, given in pieces of `step` bytes, and how decoding ended.
 fn decode(header: &str, data: &[u8], step: usize, most: u64) -> (Vec<u8>, Result<bool, DecodeStop<()>>) {
     let mut decoder = Decoder::new([header].into_iter()).expect("known codings").expect("a coding");
     let mut out = Vec::new();
@@ -50,7 +50,7 @@ fn decode(header: &str, data: &[u8], step: usize, most: u64) -> (Vec<u8>, Result
     (out, Ok(complete))
 }
 
-/// Text of a length that may fall on the bounds of pieces, from hardly to well compressible.
+/// Texts. Some lengths are at the bounds of pieces, and some texts compress well, others hardly.
 fn data() -> impl Strategy<Value = Vec<u8>> {
     let length = prop_oneof![1..100_usize, PIECE - 1..PIECE + 2, 2 * PIECE - 1..2 * PIECE + 2, 1..100_000_usize];
     (length, any::<u32>(), 1..64_u32).prop_map(|(length, seed, spread)| {
@@ -109,7 +109,7 @@ fn no_layer_puts_out_more_than_is_allowed() {
         assert_eq!(end, Err(DecodeStop::Expands), "{coding}");
         assert!(out.len() <= (1 << 20) + PIECE, "{coding}");
     }
-    // Much in the middle, nothing in the end: empty stored blocks.
+    // The middle layer has much output, and the last one has none: empty stored blocks.
     let nothing = compress("gzip", &[0, 0, 0, 0xff, 0xff].repeat(1 << 20));
     assert_eq!(decode("deflate, gzip", &nothing, usize::MAX, 1 << 20), (vec![], Err(DecodeStop::Expands)));
 }

@@ -1,4 +1,4 @@
-//! The cache, and the resolver against a name server on loopback.
+//! Tests of the cache, and of the resolver against a name server on loopback.
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -65,7 +65,7 @@ fn localhost_asks_nobody() {
     });
 }
 
-/// A name server that answers each question with `answer(name, type)`: addresses, or that there is no such name.
+/// A name server that answers each question with `answer(name, type)`: addresses, or `None` if there is no such name.
 fn name_server(answer: impl Fn(&str, u16) -> Option<Vec<IpAddr>> + Send + 'static) -> (Names, Arc<AtomicU32>) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
     let mut connection = ConnectionConfig::udp();
@@ -85,7 +85,7 @@ fn name_server(answer: impl Fn(&str, u16) -> Option<Vec<IpAddr>> + Send + 'stati
             let kind = u16::from_be_bytes([query[at + 1], query[at + 2]]);
             let found = answer(&name, kind);
             let addresses = found.iter().flatten();
-            // The question again, with the bits of an answer, and nothing but answers.
+            // The reply is the question with the bits of an answer, and the answers.
             let mut reply = query[..(at + 5).min(length)].to_vec();
             reply[2..4].copy_from_slice(&[0x81, if found.is_some() { 0x80 } else { 0x83 }]);
             reply[6..12].copy_from_slice(&[0, addresses.clone().count() as u8, 0, 0, 0, 0]);

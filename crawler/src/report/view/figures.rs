@@ -126,7 +126,7 @@ pub fn harvested(harvest: f64) -> (String, String) {
     (format!("{:.0} %", 100.0 * harvest), "mean relevance of the pages fetched to what the crawl is about".into())
 }
 
-/// What the colours mean.
+/// The meanings of the colours.
 pub fn key() -> &'static str {
     concat!(
         "<ul class=\"key\">",

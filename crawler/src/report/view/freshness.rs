@@ -29,7 +29,7 @@ pub fn visited(round: &Round) -> (String, String) {
     (units::count(round.visits), meaning)
 }
 
-/// How fresh the pages of a continuous crawl are, and what this means.
+/// The freshness of the pages of a continuous crawl, as a number and as a sentence about its meaning.
 pub fn fresh(freshness: &Freshness) -> (String, String) {
     let Freshness { pages, fresh, ages, hosts, .. } = freshness;
     let mut below = 0;

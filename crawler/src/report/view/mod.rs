@@ -46,7 +46,7 @@ pub fn end(out: &mut String) {
 pub struct Table<'a> {
     /// The id of the table, for a search field. A table with an id can be sorted, too.
     pub id: Option<&'a str>,
-    /// What the table shows.
+    /// The caption of the table.
     pub caption: &'a str,
     /// The heads of its columns.
     pub heads: &'a [&'a str],

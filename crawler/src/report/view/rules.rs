@@ -1,4 +1,4 @@
-//! What the crawl has learned about URLs, with the evidence.
+//! The section about the rules that the crawl has learned about URLs, with their evidence.
 
 use frontier::rules::Totals;
 

@@ -1,4 +1,5 @@
-//! How pages spread: over hosts, depths, statuses, distances, relevance, and over the space of fingerprints.
+//! The distributions of pages over hosts, depths, statuses, distances and relevance, and of fingerprints over their
+//! values.
 
 use super::super::health::Health;
 use super::super::html::{Text, Web, put};
@@ -122,7 +123,7 @@ pub fn statuses(out: &mut String, tally: &Tally) {
     out.push_str("</div></div>\n");
 }
 
-/// How like their twins the near-duplicates are.
+/// The resemblance of near-duplicates to their twins.
 pub fn likeness(out: &mut String, tally: &Tally) {
     let near = tally.verdicts.near;
     if near == 0 {

@@ -1,4 +1,4 @@
-//! What went wrong. It stands under the headline, where no reader has to look for it.
+//! The section about troubles. It is directly below the headline, so that no reader can miss it.
 
 use super::super::html::{Web, put};
 use super::super::{Summary, units};
@@ -6,7 +6,7 @@ use super::super::{Summary, units};
 /// At most this many kinds of trouble are shown.
 const MOST: usize = 8;
 
-/// A list of what went wrong, the most frequent first. Writes nothing if nothing went wrong.
+/// Writes a list of the troubles, the most frequent first. Writes nothing if there are none.
 pub fn troubles(out: &mut String, summary: &Summary) {
     if summary.troubles.is_empty() {
         return;

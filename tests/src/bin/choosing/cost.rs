@@ -1,5 +1,5 @@
-//! What choosing costs the engine's thread, a page of the crawl benchmark: 21 links scored and counted, and one verdict that
-//! changes what is expected of a host with many groups.
+//! Measures the time that choosing takes in the engine's thread for a page of the crawl benchmark: 21 links are scored
+//! and counted, and one verdict changes what is expected of a host with many groups.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -12,11 +12,11 @@ use frontier::{Brought, Found, Frontier, JobKind, Merits, Next, Outcome, Via};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Links of a page.
+/// The number of links on a page.
 const LINKS: u64 = 21;
 const PAGES: u64 = 100_000;
 
-/// Prints microseconds a page.
+/// Prints the microseconds per page.
 pub fn print() -> anyhow::Result<()> {
     let settings = Settings::default();
     let scoring = Scoring::new(&settings.priority);
@@ -27,7 +27,7 @@ pub fn print() -> anyhow::Result<()> {
         for page in 0..PAGES {
             let of_page = scoring.page(black_box(1.0), black_box(3));
             for link in 0..LINKS {
-                // About as many links lead to a URL as a page has.
+                // On average, as many links lead to a URL as a page has.
                 let hash = xxh3_64(&((page * LINKS + link) * 7919 % PAGES).to_le_bytes());
                 let in_links = counts.as_deref_mut().map_or(0, |counts| counts.count(hash));
                 black_box(scoring.link(of_page, OfLink { in_links, ..OfLink::default() }));

@@ -1,10 +1,11 @@
-//! `choosing`: what each way of choosing finds for its fetches, beside gates and oracles that know the truth.
+//! `choosing`: measures how soon each way of choosing finds the contents of a web, compared with gates and oracles that
+//! know the truth.
 //!
 //! `cargo run --release -p tests --bin choosing -- [WEB]... [--seeds 5] [--modes keep,bytes,drop,drop+rules,demote,demote+rules]`
 //!
-//! For each web: fetches until a share of the contents was found, as multiples of what the ideal near-duplicate gate
-//! fetches in all (it judges after the fetch, and follows no link of a duplicate); medians over the seeds, with the contents
-//! lost beside every saving. With `--csv FILE` the curves themselves.
+//! For each web, it prints the number of fetches until a share of the contents was found, as a multiple of all fetches
+//! of the ideal near-duplicate gate (which judges after the fetch, and follows no link of a duplicate). The figures are
+//! medians over the seeds. Beside them are the contents that were lost. `--csv FILE` writes the curves themselves.
 
 mod cost;
 mod table;
@@ -19,37 +20,37 @@ use tests::choosing::{Curve, Gate, MODES, WebKind, run, walk};
 
 use table::Table;
 
-/// Measure ways of choosing on webs with known truth.
+/// Measure ways of choosing on webs whose contents are known.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
-    /// Webs.
+    /// The webs to crawl.
     #[arg(value_enum, default_values_t = [WebKind::Copies, WebKind::Real, WebKind::Traps, WebKind::Templates, WebKind::Docs])]
     webs: Vec<WebKind>,
-    /// Seeds, from 1.
+    /// The number of seeds.
     #[arg(long, default_value_t = 5)]
     seeds: u64,
     /// The first seed.
     #[arg(long, default_value_t = 1)]
     first: u64,
-    /// Ways of choosing, by name.
+    /// The ways of choosing, by name.
     #[arg(long, value_delimiter = ',')]
     modes: Vec<String>,
-    /// Pages of a synthetic web; 0: as the bar says.
+    /// The number of pages of a synthetic web; 0 for the number at which the bars apply.
     #[arg(long, default_value_t = 0)]
     pages: usize,
-    /// Settings of the crawler on top, `key=value`.
+    /// More settings of the crawler, as `key=value`.
     #[arg(long = "set")]
     set: Vec<String>,
-    /// Print what choosing costs, and nothing else.
+    /// Print the time that choosing takes, and nothing else.
     #[arg(long)]
     cost: bool,
-    /// Write the curves: web, seed, way, fetches, contents.
+    /// Write the curves to this file: web, seed, way, fetches, contents.
     #[arg(long)]
     csv: Option<PathBuf>,
 }
 
-/// On a web without end, a crawl ends after so many times the contents.
+/// On a web without end, a crawl ends after this many times the fetches of an all-knowing crawler.
 const ENDLESS: u64 = 6;
 
 fn main() -> anyhow::Result<()> {
@@ -101,7 +102,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The figures that count for each web, with the bounds that they should keep to in brackets.
+/// Prints the figures that count for each web, with the bars that they should meet in brackets.
 fn bars(kind: WebKind, name: &str, curve: &Curve, ideal: &Curve, all_knowing: u64) {
     let contents = ideal.contents();
     let over = |share: f64, of: u64| {
@@ -122,7 +123,7 @@ fn bars(kind: WebKind, name: &str, curve: &Curve, ideal: &Curve, all_knowing: u6
     }
 }
 
-/// The curve of a crawl that finds something new with each fetch, but for those that serve the others.
+/// The curve of a crawl that finds contents evenly over its fetches.
 fn straight(fetches: u64, contents: u64) -> Curve {
     Curve { fetches, found_at: (1..=contents).map(|content| (content * fetches).div_ceil(contents)).collect() }
 }

@@ -1,23 +1,23 @@
-//! The table of one web.
+//! The table about one web.
 
 use std::fmt;
 
 use tests::choosing::{Curve, median};
 
-/// Curves by the way of choosing, each with the ideal gate's on the same web.
+/// The curves of each way of choosing. With each is the curve of the ideal gate on the same web.
 #[derive(Debug, Default)]
 pub struct Table {
     rows: Vec<(String, Vec<(Curve, Curve)>)>,
 }
 
-/// Shares of the contents.
+/// The shares of the contents for which the table shows fetches.
 const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 1.0];
 
-/// Fetches, as multiples of the ideal gate's.
+/// The numbers of fetches for which the table shows contents, as multiples of the fetches of the ideal gate.
 const MULTIPLES: [f64; 6] = [0.5, 0.75, 0.9, 1.0, 1.1, 1.5];
 
 impl Table {
-    /// One more curve of a way of choosing.
+    /// Adds a curve of a way of choosing.
     pub fn add(&mut self, name: &str, curve: Curve, ideal: &Curve) {
         let at = self.rows.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
             self.rows.push((name.to_owned(), Vec::new()));

@@ -1,8 +1,9 @@
-//! A log of every fsync of this process, its store and its outputs alike, where `TEST_FSYNC_LOG` names a file: a line
-//! `INODE LENGTH POSITION` for each file as it was made durable. `tests::power` reads it, to undo what was not.
+//! If `TEST_FSYNC_LOG` names a file, logs every fsync of this process, whether for the store or for an output: a line
+//! `INODE LENGTH POSITION` describes each file as it was made durable. `tests::power` reads the log, in order to undo
+//! writes that were not durable.
 //!
-//! The two functions take the place of the C library's in this program: the linker finds them first. Nothing else could
-//! see the files that the store's engine opens by itself.
+//! The two functions replace those of the C library in this program, because the linker finds them first. There is no
+//! other way to see the fsyncs of files that the engine of the store opens itself.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,8 +11,8 @@ use std::os::fd::RawFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// As fsync(2).
-// SAFETY: the signature is that of the C library, and nobody else in this program defines the name.
+/// Replaces fsync(2).
+// SAFETY: the signature is that of the C library, and no other code in this program defines the name.
 #[unsafe(no_mangle)]
 extern "C" fn fsync(file: RawFd) -> i32 {
     // SAFETY: a system call that takes a number and touches no memory of ours.
@@ -22,7 +23,7 @@ extern "C" fn fsync(file: RawFd) -> i32 {
     result
 }
 
-/// As fdatasync(2): length and data, which is all that the log is about.
+/// Replaces fdatasync(2). The log needs only the length and the data, which it makes durable.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 extern "C" fn fdatasync(file: RawFd) -> i32 {
@@ -40,7 +41,7 @@ fn log(file: RawFd) {
     let position = position.lines().find_map(|line| line.strip_prefix("pos:")).unwrap_or_default().trim().to_owned();
     if let Ok(data) = std::fs::metadata(format!("/proc/self/fd/{file}")) {
         let line = format!("{} {} {position}\n", data.ino(), data.len());
-        // In one write, so that a kill leaves no half line.
+        // One write for the line, so that a kill leaves no half line.
         let _ = log.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
     }
 }

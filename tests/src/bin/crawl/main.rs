@@ -1,11 +1,12 @@
-//! The `crawler` program under a name of its own, so that cargo builds it for the tests that run it. It can write down what
-//! it made durable (see [`fsync`]), and where `TEST_PEAK_FILE` is set, how much memory it held at most (`VmHWM`, in KiB).
+//! The `crawler` program under another name, so that cargo builds it for the tests that run it. It can log what it made
+//! durable (see [`fsync`]). If `TEST_PEAK_FILE` is set, it writes the peak of its memory to that file (`VmHWM`, in
+//! KiB).
 
 mod fsync;
 
 use std::process::ExitCode;
 
-/// The allocator of the `crawler` program: the memory of this program is the memory of that one.
+/// The allocator of the `crawler` program, so that this program needs the same memory.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,6 +1,6 @@
-//! The open question of Manku, Jain and Das Sarma, section 6.F: in a focused crawl pages resemble each other; is simhash good
-//! enough there? Measured: Hamming distances between the fingerprints of all pairs of pages within a topic, and of all pairs
-//! of pages of a site.
+//! An open question of Manku, Jain and Das Sarma, section 6.F: is simhash good enough in a focused crawl, where pages
+//! resemble each other? This module measures the Hamming distances between the fingerprints of all pairs of pages of a
+//! topic, and of all pairs of pages of a site.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use url::Url;
 use super::by_anchors;
 use super::topics::TOPICS;
 
-/// Prints both distributions.
+/// Prints the distributions.
 pub fn print(sites: &BTreeMap<&str, Arc<dyn World>>) -> anyhow::Result<()> {
     println!("\nHamming distances between fingerprints of pages with other words (paper, 6.F)");
     println!("{:<74}{:>7}{:>10}{:>7}{:>7}{:>8}{:>10}{:>10}", "", "pages", "pairs", "1%", "10%", "median", "<=3", "<=7");
@@ -26,7 +26,7 @@ pub fn print(sites: &BTreeMap<&str, Arc<dyn World>>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Path, fingerprint and content of every page within reach.
+/// The path, fingerprint and content of a reachable page.
 type Print = (String, u64, u64);
 
 fn fingerprints(world: &dyn World) -> anyhow::Result<Vec<Print>> {

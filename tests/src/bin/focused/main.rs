@@ -1,8 +1,8 @@
-//! `focused`: harvest rates of focused crawls of the documentation sites, on ten topics, beside breadth-first and a best-first
-//! crawler that reads anchors alone; how far apart the fingerprints of a topic's pages are; and crawls with a program that
-//! scores pages.
+//! `focused`: measures focused crawls. First, the harvest rates of focused crawls of the documentation sites on ten
+//! topics, compared with a breadth-first crawler and with a best-first crawler that reads only anchors. Then, the
+//! distances between the fingerprints of the pages of a topic. Last, crawls with a program that scores pages.
 //!
-//! `cargo run --release -p tests --bin focused` (`-- --planted` for the last alone)
+//! `cargo run --release -p tests --bin focused` (`-- --planted` for the last part alone)
 
 mod distances;
 mod planted;
@@ -26,13 +26,13 @@ use topics::{TOPICS, Topic};
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
-    /// Share of a site's pages that is fetched.
+    /// The share of the pages of a site that is fetched.
     #[arg(long, default_value_t = 0.2)]
     share: f64,
-    /// Settings of the crawler on top, `key=value`.
+    /// More settings of the crawler, as `key=value`.
     #[arg(long = "set")]
     set: Vec<String>,
-    /// Only webs with planted quality.
+    /// Only the crawls with a program that scores pages.
     #[arg(long)]
     planted: bool,
 }
@@ -95,7 +95,7 @@ fn main() -> anyhow::Result<()> {
     planted::print()
 }
 
-/// Pages within reach, and how many of them are in the section.
+/// The number of reachable pages, and how many of them are in the section.
 fn reachable(world: &Arc<dyn World>, topic: &Topic) -> (u64, usize) {
     let mut section = HashSet::new();
     let urls = by_anchors(&**world, "", usize::MAX);
@@ -119,8 +119,8 @@ fn crawl(world: &Arc<dyn World>, keys: &[(&str, &str)], limit: usize) -> anyhow:
     Ok(crawled.urls().into_iter().map(str::to_owned).collect())
 }
 
-/// A best-first crawler that knows a link by the share of the topic's words that its anchor has, first come first among
-/// equals: the URLs that it fetches, in order.
+/// The URLs that a best-first crawler fetches, in order. It ranks a link by the number of words of the topic in its
+/// anchor. Among equal links, the one that was found first comes first.
 fn by_anchors(world: &dyn World, topic: &str, limit: usize) -> Vec<String> {
     let wanted = words(topic);
     let mut queue = BinaryHeap::new();
@@ -160,7 +160,7 @@ fn by_anchors(world: &dyn World, topic: &str, limit: usize) -> Vec<String> {
     urls
 }
 
-/// The words of a text in lower case, tags left out.
+/// The words of a text in lower case, without tags.
 fn words(html: &str) -> HashSet<String> {
     let text: String =
         html.split('<').flat_map(|part| [part.split_once('>').map_or(part, |(_, text)| text), " "]).collect();

@@ -1,8 +1,8 @@
-//! Crawls with a program that scores pages, beside breadth first, on webs with planted quality.
+//! Crawls webs with planted quality, with a program that scores pages and breadth-first.
 
 use tests::choosing::{Planted, Scored, median};
 
-/// Prints fetches until 95 % of the good texts are found.
+/// Prints the number of fetches until 95 % of the good texts are found.
 pub fn print() -> anyhow::Result<()> {
     println!("\nplanted quality: {:.0} % of the texts good", 100.0 * Planted::GOOD);
     let heads = ["good to good", "texts", "hosts", "seed", "good", "breadth", "scored", "ratio"];

@@ -1,19 +1,19 @@
-//! Ten topics and their criterion: a page belongs to a topic if its file is in that section of the documentation. The words
-//! are what a reader would type; none was chosen by looking at what helps.
+//! Ten topics. A page belongs to a topic if its file is in the section of the documentation about it. The words of a
+//! topic are what a reader would type; none was chosen because it gives good results.
 
 /// A topic.
 #[derive(Clone, Copy, Debug)]
 pub struct Topic {
-    /// Documentation site.
+    /// The documentation site.
     pub site: &'static str,
-    /// What is given to `--topic`.
+    /// The words that are given to `--topic`.
     pub words: &'static str,
-    /// The section: what the paths of its pages begin with.
+    /// The section: the beginnings of the paths of its pages.
     pub section: &'static [&'static str],
 }
 
 impl Topic {
-    /// Whether a page belongs to it.
+    /// Whether a page belongs to the topic.
     pub fn has(&self, path: &str) -> bool {
         self.section.iter().any(|prefix| path.starts_with(prefix))
     }

@@ -1,5 +1,6 @@
-//! How fresh an archive stays: policies of re-crawling on synthetic webs, whose own log is the judge. Fetches and time are
-//! virtual; only the scheduler is real. Prints one line for each cell and says which bars are missed; exit 1 if any is.
+//! `freshness`: measures how fresh an archive stays under several policies of re-crawling, on synthetic webs that log
+//! all changes. Fetches and time are simulated; only the scheduler is real. Prints one line for each cell, with the
+//! bars that it misses. The exit code is 1 if any bar is missed.
 
 use std::ops::Range;
 use std::process::ExitCode;
@@ -47,7 +48,7 @@ struct Args {
 /// A kind of web.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// Poisson's law, rates log-normal around one a day, σ = 1.
+    /// Changes follow Poisson's law, at rates that are log-normal around one a day, σ = 1.
     Poisson,
     /// Changes come in bursts.
     Bursty,
@@ -59,7 +60,7 @@ enum Kind {
     Alone,
 }
 
-/// One line of the table.
+/// The parameters of one line of the table.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     kind: Kind,
@@ -69,7 +70,7 @@ struct Cell {
     lying: f64,
 }
 
-/// What the policies reached in one cell.
+/// The results of the policies in one cell.
 #[derive(Clone, Debug, Default)]
 struct Found {
     proportional: f64,
@@ -134,7 +135,7 @@ impl Cell {
         mean
     }
 
-    /// The share of the cluster optimum that is asked for, where changes are Poisson's.
+    /// The bar: the share of the freshness of the cluster optimum that is required, if changes follow Poisson's law.
     fn bar(&self) -> Option<f64> {
         const BARS: [(f64, [(f64, f64); 3]); 3] = [
             (1.0, [(0.12, 0.95), (0.25, 0.97), (0.47, 0.98)]),
@@ -159,7 +160,7 @@ impl Cell {
         if found.ours < found.uniform - 0.005 {
             missed.push(format!("below uniform by {:.3}", found.uniform - found.ours));
         }
-        // A handful says nothing of a share.
+        // A few copies are not enough to judge a share.
         if found.lies.after.len() >= 40 && found.lies.in_time() < 0.95 {
             missed.push(format!("{:.3} of the lies of watched pairs found in time", found.lies.in_time()));
         }

@@ -1,7 +1,7 @@
-//! `harm`: what hosts that harm others cost the others, how much memory they can make a crawl take, and what comes of more
-//! hosts than files and of a suspended crawl.
+//! `harm`: measures how much hosts that harm others slow down the others, and how much memory they can make a crawl
+//! use. It also tests a crawl of more hosts than open files are allowed, and a crawl that is suspended.
 //!
-//! Every crawl is a process of its own, against a server on loopback whose log is the judge.
+//! Each crawl is a process of its own, against a server on loopback that logs all requests.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,37 +28,37 @@ struct Arguments {
 enum What {
     /// The rate of 12 healthy hosts alone, and beside hosts that hold slots and memory.
     Slots {
-        /// Seconds that are measured, after 20 s.
+        /// The seconds that are measured, after the first 20 s.
         #[arg(long, default_value_t = 20)]
         seconds: u64,
     },
-    /// Most resident memory of crawls of pages that are more than memory can hold, in all and beside the seen-set.
+    /// The peak of resident memory in crawls of more pages than memory can hold, in total and without the seen-set.
     Memory {
-        /// Seconds of each crawl.
+        /// The seconds of each crawl.
         #[arg(long, default_value_t = 20)]
         seconds: u64,
-        /// Only this attack.
+        /// The only attack to run.
         #[arg(long)]
         only: Option<String>,
     },
     /// More hosts than files: a crawl under `ulimit -n` 256 (soft) and 1,024 (hard).
     Files {
-        /// Hosts, with two pages each.
+        /// The number of hosts, with two pages each.
         #[arg(long, default_value_t = 10_000)]
         hosts: usize,
-        /// Seconds that it may take.
+        /// The longest time of the crawl, in seconds.
         #[arg(long, default_value_t = 900)]
         seconds: u64,
     },
-    /// A crawl that is suspended (SIGSTOP), and goes on.
+    /// A crawl that is suspended (SIGSTOP) and continued.
     Suspend {
-        /// For so long.
+        /// The seconds for which it is suspended.
         #[arg(long, default_value_t = 90)]
         seconds: u64,
     },
 }
 
-/// Kinds of hosts, how many of them, and further flags.
+/// A description, the kind of hosts, the number of hosts, and more flags.
 type Attack = (&'static str, &'static str, usize, &'static [&'static str]);
 
 const ATTACKS: &[Attack] = &[
@@ -77,10 +77,10 @@ const ATTACKS: &[Attack] = &[
     ("pages of 2 MiB, 2,000 hosts", "heavy", 2_000, &[]),
 ];
 
-/// The least bytes that the seen-set takes for a URL that was met: see `config::bounds`.
+/// The smallest number of bytes that the seen-set takes for a URL: see `config::bounds`.
 const SEEN: u64 = 11;
 
-/// Hosts that are known to be well, before they are measured.
+/// The time before the measurement, in which the crawl learns which hosts are healthy.
 const WARM: Duration = Duration::from_secs(20);
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -102,7 +102,7 @@ fn slots(program: &Path, dir: &Path, span: Duration) -> anyhow::Result<bool> {
     let bad = [("drip", 128), ("fill", 8), ("heads", 64), ("stutter", 64)];
     let harmful = || bad.into_iter().flat_map(|(kind, count)| seeds(kind, count));
     let alone = crawl(Command::new(program), &crowd, &dir.join("alone"), &flags, seeds("well", 12), WARM + span)?;
-    // Those that harm come first.
+    // The harmful hosts come first.
     let all = harmful().chain(seeds("well", 12));
     let among = crawl(Command::new(program), &crowd, &dir.join("among"), &flags, all, WARM + span)?;
     let rate = |ran: &Ran| ran.rate("well", WARM, WARM + span);
@@ -123,7 +123,7 @@ fn slots(program: &Path, dir: &Path, span: Duration) -> anyhow::Result<bool> {
         let named = hosts.iter().filter(|host| slow.contains_key(host.as_str())).count();
         let given_up = hosts.iter().filter(|host| among.reason(host).is_some()).count();
         println!("{kind}: {named} of {count} hosts are named with their reason, {given_up} URLs are given up");
-        // Those that stutter keep the least rate that an answer must have while slots are left.
+        // Hosts that stutter keep the lowest rate that an answer must have while slots are free.
         all_named &= named == count || kind == "stutter";
     }
     let healthy = slow.keys().filter(|host| host.starts_with("well")).count();
@@ -143,7 +143,7 @@ fn memory(program: &Path, dir: &Path, span: Duration, only: Option<&str>) -> any
         let healthy = ran.pages.iter().filter(|page| page["url"].as_str().is_some_and(|url| url.contains("//well-")));
         let healthy = healthy.count();
         let met = report(Command::new(program), &dir.join(kind))?["urls_seen"].as_u64().unwrap_or_default();
-        // What is left beside the seen-set, which grows with the URLs that were met.
+        // The memory without the seen-set, which grows with the number of URLs that were found.
         let beside = ran.peak.saturating_sub((met * SEEN) >> 10);
         let (peak, left, requests) = (ran.peak >> 10, beside >> 10, ran.log.len());
         println!("{peak:>9} {met:>9} {left:>9} {requests:>9} {healthy:>9}  {name}");
@@ -186,7 +186,8 @@ fn suspend(program: &Path, dir: &Path, span: Duration) -> anyhow::Result<bool> {
         anyhow::ensure!(signal("-STOP", child.id())?.success());
         let since = Instant::now();
         std::thread::sleep(span);
-        // Before the signal is sent: on a busy machine the crawl may go on before `kill` has ended.
+        // This comes before the signal is sent, because on a busy machine the crawl may continue before `kill` has
+        // ended.
         stopped = Some((since, Instant::now()));
         anyhow::ensure!(signal("-CONT", child.id())?.success());
         Ok(())
@@ -199,7 +200,7 @@ fn suspend(program: &Path, dir: &Path, span: Duration) -> anyhow::Result<bool> {
             shortest = shortest.min(asked.at - before);
         }
     }
-    // What was sent before may be read a little later.
+    // Requests that were sent before the signal may be read a little later.
     let sent = since + Duration::from_secs(1);
     let during = ran.log.iter().filter(|asked| asked.at > sent && asked.at < until).count();
     let elapsed = report(Command::new(program), dir)?["elapsed_seconds"].as_f64().unwrap_or_default();

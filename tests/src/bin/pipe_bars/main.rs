@@ -1,5 +1,5 @@
-//! `pipe-bars`: what `dedup-stage run` promises, measured on the built program. Each subcommand prints its figures and ends
-//! with code 1 where a promise is broken.
+//! `pipe-bars`: checks the promises of `dedup-stage run` with the built program. Each subcommand prints its
+//! measurements, and ends with code 1 if a promise is broken.
 //!
 //! `cargo run --release -p tests --bin pipe-bars -- throughput`
 
@@ -22,31 +22,31 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Bar {
-    /// Pages a second through the pipe beside the library's own rate, and the time to one answer
+    /// The pages per second through the pipe, compared with the rate of the library, and the time to one answer
     Throughput(throughput::Arguments),
-    /// Growth of resident memory over many small pages
+    /// The growth of resident memory over many small pages
     Memory(memory::Arguments),
     /// Lines, readers and writers that misbehave
     Abuse {
-        /// How long a reader stops reading.
+        /// The time for which a reader stops reading.
         #[arg(long, default_value = "60s")]
         stall: config::Duration,
     },
-    /// Kill -9 at random moments, the caller repeating from its last flush
+    /// SIGKILL at random times; the caller repeats from its last flush
     Kill {
-        /// Kills.
+        /// The number of kills.
         #[arg(long, default_value_t = 50)]
         kills: u64,
-        /// Pages of the synthetic web.
+        /// The number of pages of the synthetic web.
         #[arg(long, default_value_t = 3000)]
         web: usize,
-        /// Small pages after them.
+        /// The number of small pages after them.
         #[arg(long, default_value_t = 12_000)]
         small: u64,
-        /// Pages between two flushes.
+        /// The number of pages between two flushes.
         #[arg(long, default_value_t = 4500)]
         flush: usize,
-        /// Decides when the kills fall.
+        /// The seed for the times of the kills.
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
@@ -66,7 +66,7 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 fn misbehave(stall: std::time::Duration) -> bool {
-    /// Far more than fits into the pipes.
+    /// The number of lines, which are far more than fit into the pipes.
     const LINES: u64 = 400_000;
     let cases: [(&str, &dyn Fn() -> AbuseResult); 8] = [
         ("lines of 100 MiB", &abuse::overlong),

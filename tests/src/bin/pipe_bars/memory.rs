@@ -1,4 +1,4 @@
-//! Growth of resident memory over many small pages.
+//! Measures the growth of resident memory over many small pages.
 
 use std::io::{BufWriter, Write};
 use std::thread;
@@ -8,16 +8,16 @@ use tests::pipe::feed::small;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Small pages, each with two links that no other has.
+    /// The number of small pages, each with two links that no other page has.
     #[arg(long, default_value_t = 1_000_000)]
     pages: u64,
-    /// Without a state on disk: report only.
+    /// Run without a state on disk, and only report the growth.
     #[arg(long)]
     in_memory: bool,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
-    /// Pages after which growth is counted: by then buffers and threads are there.
+    /// The number of pages after which growth is counted. By then, all buffers and threads exist.
     const WARM: u64 = 2_000;
     let folder = tempfile::tempdir()?;
     let state = folder.path().join("state");
@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
         scope.spawn(move || -> std::io::Result<()> {
             let mut stdin = BufWriter::with_capacity(256 << 10, stdin.ok_or(std::io::ErrorKind::BrokenPipe)?);
             (0..WARM + pages).try_for_each(|n| writeln!(stdin, "{}", small(n)))?;
-            // The answer says that everything before it is done.
+            // The answer shows that all lines before it are done.
             writeln!(stdin, "{{\"op\":\"flush\"}}")?;
             stdin.flush()
         });

@@ -1,4 +1,5 @@
-//! Pages a second through the pipe, beside what the library does with the same pages on the same threads.
+//! Measures the pages per second through the pipe, and compares it with the rate of the library for the same pages on
+//! the same number of threads.
 
 use std::io::{BufWriter, Write};
 use std::thread;
@@ -16,13 +17,13 @@ use url::Url;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Pages of the synthetic web.
+    /// The number of pages of the synthetic web.
     #[arg(long, default_value_t = 8000)]
     pages: usize,
-    /// Threads, in the library and behind the pipe.
+    /// The number of threads, in the library and behind the pipe.
     #[arg(long, default_value_t = 0)]
     threads: usize,
-    /// Times that both are measured, one after the other.
+    /// The number of times that both are measured, in turn.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
 }
@@ -73,7 +74,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     Ok(share >= 0.85 && extra[extra.len() / 2] <= 2.0)
 }
 
-/// The library: pages in memory, prepared on so many threads, judged in order; what it says is thrown away.
+/// The time that the library takes for pages in memory, which are prepared on this many threads and judged in order.
+/// The results are discarded.
 fn library_time(lines: &[Value], threads: usize) -> anyhow::Result<Duration> {
     let text = |line: &Value, name: &str| line[name].as_str().unwrap_or_default().to_owned();
     let pages: Vec<Given> = lines
@@ -109,13 +111,13 @@ fn library_time(lines: &[Value], threads: usize) -> anyhow::Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// A stage with its state in memory.
+/// A stage whose state is in memory.
 fn stage() -> anyhow::Result<Stage> {
     let dedup = config::Dedup { distance: 3, ..config::Settings::default().dedup };
     Ok(Stage::open(Session::new(Box::new(Memory::default())), &dedup, Canonicalizer::default())?)
 }
 
-/// The pipe: the same pages as lines, fed as fast as it takes them, until the last answer.
+/// The time that the pipe takes for the same pages as lines, which are sent as fast as possible, until the last answer.
 fn pipe_time(lines: &[Vec<u8>], threads: usize) -> anyhow::Result<Duration> {
     let mut pipe = Pipe::start(&["run", "--threads", &threads.to_string()])?;
     pipe.ask(&serde_json::json!({"op": "hello"}))?;
@@ -141,7 +143,7 @@ fn pipe_time(lines: &[Vec<u8>], threads: usize) -> anyhow::Result<Duration> {
     Ok(elapsed)
 }
 
-/// Milliseconds from sending a page to its answer, less what preparing it takes here; sorted.
+/// The milliseconds from sending a page to its answer, minus the time that it takes to prepare the page here; sorted.
 fn latency(lines: &[Value], bytes: &[Vec<u8>]) -> anyhow::Result<Vec<f64>> {
     let mut preparer = Preparer::new(stage()?.keys().clone());
     let mut pipe = Pipe::start(&["run"])?;

@@ -1,5 +1,5 @@
-//! Small sites of the kinds that crawlers go wrong on: copies in every spelling, spaces without end, and honest sites that look
-//! like copies. Each is a function from URL to page, with prose of its own for each content.
+//! Small sites of kinds on which crawlers go wrong: copies with all kinds of URLs, endless sets of URLs, and honest
+//! sites that look like copies. Each is a function from URLs to pages, with a text of its own for each content.
 
 mod pages;
 mod table;
@@ -17,39 +17,39 @@ pub use table::ODD;
 /// A small site.
 #[derive(Clone, Copy)]
 pub struct Odd {
-    /// What is odd about it.
+    /// A description of its oddity.
     pub name: &'static str,
-    /// What is to be expected of a crawl.
+    /// The behaviour that is expected of a crawl.
     pub kind: Kind,
-    /// Where crawls start.
+    /// The seeds of crawls.
     pub seeds: &'static [&'static str],
-    /// Contents within reach.
+    /// The number of contents that can be reached.
     pub contents: u64,
-    /// What a URL is answered with; `None` where there is nothing.
+    /// The page at a URL; `None` if there is none.
     page: fn(&Url) -> Option<Page>,
 }
 
-/// What is to be expected.
+/// The behaviour that is expected of a crawl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Rules find the copies out.
+    /// Rules must recognise the copies.
     Copies,
-    /// There is more and more of the same.
+    /// The site goes on for ever with the same content.
     Endless,
-    /// Nothing is a copy of a kind, and no rule may be learned.
+    /// There are no copies of any kind, and no rule may be learned.
     Honest,
-    /// The pages are near-duplicates, though each is the only one of its kind.
+    /// The pages are near-duplicates, although each has a content of its own.
     Alike,
 }
 
-/// A page: what it shows, its text, and the targets of its links.
+/// A page: its content, its text, and the targets of its links.
 struct Page {
     shows: Shown,
     text: String,
     links: Vec<String>,
 }
 
-/// Contents of most sites.
+/// The number of contents of most sites.
 const MANY: u64 = 150;
 
 impl World for Odd {
@@ -81,7 +81,7 @@ impl World for Odd {
 }
 
 impl Page {
-    /// An article about its number.
+    /// An article whose text depends only on `content`.
     fn article(content: u64, links: Vec<String>) -> Self {
         Self { shows: Shown::Content(content), text: prose(content, 150), links }
     }

@@ -1,4 +1,4 @@
-//! The pages of each odd site, as a function of the URL.
+//! The pages of each odd site, as functions of the URL.
 
 use crawler::demo::web::Shown;
 use url::Url;
@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{MANY, Page};
 
-/// So many words of no language, other ones for each number.
+/// This many words that are in no language, different ones for each number.
 pub(super) fn prose(number: u64, words: u64) -> String {
     const SYLLABLES: [&str; 16] =
         ["ba", "ke", "lo", "mi", "nu", "ra", "sto", "ve", "wy", "zan", "pel", "dro", "fi", "gu", "hes", "tri"];
@@ -17,7 +17,7 @@ pub(super) fn prose(number: u64, words: u64) -> String {
     (0..words).map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Articles that article `n` of so many leads to: a tree, and one across.
+/// The articles to which article `n` links, out of `of` articles: its children in a tree, and one elsewhere.
 fn next(n: u64, of: u64) -> impl Iterator<Item = u64> {
     [2 * n + 1, 2 * n + 2, (7 * n + 3) % of].into_iter().filter(move |next| *next < of)
 }
@@ -94,7 +94,7 @@ fn parameter(url: &Url, name: &str) -> Option<String> {
 }
 
 pub(super) fn chosen_by_parameter(url: &Url) -> Option<Page> {
-    // Twelve scripts, twenty contents each.
+    // There are twelve scripts with twenty contents each.
     if url.path() == "/" {
         let links = (0..12).map(|script| format!("/view{script}.php?id=0")).collect();
         return Some(Page { shows: Shown::List, text: prose(99_999, 60), links });
@@ -155,7 +155,7 @@ pub(super) fn mirror_with_a_blog(url: &Url) -> Option<Page> {
     let n = number(url.path())?;
     let mut links: Vec<String> = next(n, MANY).map(path).collect();
     if n + 1 == MANY {
-        // Late.
+        // The link to the blog comes only on the last page.
         links.push("/blog/a0".into());
     }
     Some(Page::article(n, links))
@@ -172,7 +172,7 @@ pub(super) fn apologies(url: &Url) -> Option<Page> {
     }
     let (n, at) = (number(rest)?, ["old", "new"].iter().position(|known| *known == folder)? as u64);
     let mut links: Vec<String> = next(n, MANY).map(|next| format!("/{folder}{}", path(next))).collect();
-    // Many broken links at first.
+    // Each page has broken links, many of them at first.
     links.extend((0..3).map(|broken| format!("/{folder}/gone-{}", (n * 3 + broken) % 90)));
     Some(Page::article(at * MANY + n, links))
 }
@@ -189,7 +189,7 @@ pub(super) fn list(url: &Url) -> Option<Page> {
 }
 
 pub(super) fn late_parameter(url: &Url) -> Option<Page> {
-    // `all=1` shows the same on the first half of the pages, and other things on the second half.
+    // `all=1` shows the same on the first half of the pages, and other contents on the second half.
     let (n, all) = (number(url.path())?, parameter(url, "all").is_some());
     let content = if all && n >= MANY / 2 { MANY + n - MANY / 2 } else { n };
     let links = next(n, MANY).flat_map(|next| [path(next), format!("{}?all=1", path(next))]);

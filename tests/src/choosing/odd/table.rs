@@ -1,4 +1,4 @@
-//! All odd sites, with what is to be expected of them.
+//! All odd sites, with the behaviour that is expected of a crawl.
 
 use super::pages::{
     apologies, calendar, chosen_by_one_of_two, chosen_by_parameter, hosts_alike, languages, languages_in_queries,
@@ -6,7 +6,7 @@ use super::pages::{
 };
 use super::{Kind, MANY, Odd};
 
-/// All of them.
+/// All odd sites.
 pub const ODD: [Odd; 24] = [
     Odd {
         name: "a new session in a path segment of every link",

@@ -1,4 +1,4 @@
-//! A calendar: days or months on which nothing happens, without end in both directions.
+//! A calendar of days or months without events, and without end in both directions.
 
 use fastrand::Rng;
 use url::Url;
@@ -11,10 +11,10 @@ use crate::gate::{Page, Reply, Site};
 pub(super) struct Calendar {
     articles: Articles,
     name: String,
-    /// Whether the date stands in parameters, and in the title.
+    /// Whether the date is in parameters; after it, whether it is in the title.
     queries: bool,
     dated: bool,
-    /// Whether there are days; else there are months only.
+    /// Whether there are pages for days, or else for months.
     days: bool,
     text: String,
 }
@@ -31,7 +31,8 @@ impl Calendar {
         }
     }
 
-    /// Units are numbered through: 12 months a year, 28 days a month.
+    /// The path and query of a day or month. Days and months are numbered consecutively, with 12 months a year and 28
+    /// days a month.
     fn write(&self, unit: u64) -> String {
         let (day, month) = if self.days { (1 + unit % 28, unit / 28) } else { (0, unit) };
         let (year, month, name) = (month / 12, 1 + month % 12, &self.name);

@@ -1,4 +1,4 @@
-//! A product list behind filters: each combination of them, in any order of clicks, is a URL of its own.
+//! A product list with filters: each combination of filters is a URL of its own.
 
 use fastrand::Rng;
 use url::Url;
@@ -13,7 +13,7 @@ pub(super) struct Facets {
     list: String,
     facets: Vec<String>,
     values: u64,
-    /// Products on a list at most.
+    /// The largest number of products on a list.
     shown: usize,
     text: String,
 }
@@ -30,7 +30,7 @@ impl Facets {
         }
     }
 
-    /// The value of each facet; `None` where it is not chosen.
+    /// The value of each facet; `None` if it is not chosen.
     fn choice(&self, url: &Url) -> Vec<Option<u64>> {
         let value = |facet: &String| {
             let (_, value) = url.query_pairs().find(|(name, _)| name == facet.as_str())?;

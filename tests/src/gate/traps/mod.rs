@@ -1,5 +1,5 @@
-//! Traps: spaces of URLs without end (or with far more URLs than pages), each beside an honest part that a crawl must find.
-//! Whoever follows them for ever fetches nothing new.
+//! Traps: sets of URLs without end, or with far more URLs than pages. Each is beside an honest part that a crawl must
+//! find. A crawler that follows a trap for ever fetches nothing new.
 
 mod calendar;
 mod facets;
@@ -15,29 +15,29 @@ use fastrand::Rng;
 use super::Site;
 use super::draw::Articles;
 
-/// The kinds.
+/// The kinds of traps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trap {
-    /// Days or months that all say the same.
+    /// Days or months with the same text.
     Calendar,
-    /// A new session in every link.
+    /// Links that each have a new session.
     Sessions,
-    /// Filters of a product list, in all combinations.
+    /// The filters of a product list, in all combinations.
     Facets,
-    /// Every URL that is not there is answered with 200, an apology, and links to more of them.
+    /// Every URL without a page is answered with status 200, an apology, and links to more such URLs.
     SoftMissing,
-    /// Relative links that make the path longer with every step.
+    /// Relative links that make the path longer with each step.
     Growing,
-    /// Pages behind a login: each shows the same form.
+    /// Pages behind a login, which all show the same form.
     Logins,
-    /// Equal pages with one image whose address has a random parameter.
+    /// Equal pages with one image whose URL has a random parameter.
     RandomImages,
-    /// Equal pages with a picture and an advertisement that is another one each time.
+    /// Equal pages with a picture and an advertisement, which is different each time.
     Ads,
 }
 
 impl Trap {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Trap; 8] = [
         Trap::Calendar,
         Trap::Sessions,
@@ -49,7 +49,7 @@ impl Trap {
         Trap::Ads,
     ];
 
-    /// A site with this trap; its shape, size and names are drawn from the seed.
+    /// A site with this trap. Its shape, size and names are drawn from the seed.
     pub fn make(self, seed: u64) -> Arc<dyn Site> {
         let mut random = Rng::with_seed(seed ^ 0x7472_6170);
         let random = &mut random;
@@ -66,12 +66,12 @@ impl Trap {
     }
 }
 
-/// The one seed of a site: its front page.
+/// The only seed of a site: its front page.
 fn front() -> Vec<String> {
     vec!["http://trap.test/".into()]
 }
 
-/// The honest part: 60 to 120 articles.
+/// The honest part of a site: 60 to 120 articles.
 fn honest(random: &mut Rng) -> Articles {
     Articles::draw(random.u64(60..=120), 1 << 24, random)
 }

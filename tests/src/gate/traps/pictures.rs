@@ -1,4 +1,4 @@
-//! Two traps of pictures that are no content: an image whose address has a random parameter, and advertisements.
+//! Two traps with pictures that are not content: an image whose URL has a random parameter, and advertisements.
 
 use fastrand::Rng;
 use url::Url;
@@ -7,7 +7,7 @@ use super::{front, honest};
 use crate::gate::draw::{Address, Articles, hash, prose, target, word};
 use crate::gate::{Page, Reply, Site};
 
-/// A site with equal pages without end, each with images.
+/// A site with an endless number of equal pages, each with images.
 pub(super) struct Pictures {
     articles: Articles,
     views: Address,
@@ -17,20 +17,20 @@ pub(super) struct Pictures {
     images: Images,
 }
 
-/// What images the pages have.
+/// The images on the pages.
 #[derive(Clone, Copy, Debug)]
 enum Images {
-    /// One, with a random parameter.
+    /// One image, with a random parameter.
     Parameter,
     /// An advertisement of another site.
     Foreign,
-    /// An advertisement of the same site, in an element that says so.
+    /// An advertisement of the same site, in an element whose class says so.
     Marked,
     /// An advertisement of the same site, between the pictures that all pages have.
     Beside,
 }
 
-/// Advertisements that there are.
+/// The number of different advertisements.
 const ADS: u64 = 23;
 const ENDLESS: u64 = 1_000_000;
 

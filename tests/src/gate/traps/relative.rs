@@ -1,4 +1,5 @@
-//! Two traps of relative links: apologies for what is not there, sent with 200, and paths that grow with every step.
+//! Two traps of relative links: apologies for missing pages that are sent with status 200, and paths that grow with
+//! each step.
 
 use fastrand::Rng;
 use url::Url;
@@ -7,17 +8,17 @@ use super::{front, honest};
 use crate::gate::draw::{Articles, hash, prose, target, word};
 use crate::gate::{Page, Reply, Site};
 
-/// A site that answers every URL.
+/// A site that answers every URL with a page.
 pub(super) struct Relative {
     articles: Articles,
     text: String,
-    /// Links of a page of the trap.
+    /// The number of links on each page of the trap.
     links: u64,
-    /// Whether its pages apologise: then their links lead anywhere, and not only deeper.
+    /// Whether its pages are apologies. If so, their links lead anywhere; else, they only lead deeper.
     apology: bool,
-    /// Whether links carry a parameter, too.
+    /// Whether links also have a parameter.
     query: bool,
-    /// Words that folders are named by.
+    /// The words for the names of folders.
     names: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Sessions: every link of every page carries a new one, so that no URL is met twice.
+//! Sessions: every link of every page has a new one, so that no URL appears twice.
 
 use fastrand::Rng;
 use url::Url;
@@ -10,7 +10,7 @@ use crate::gate::{Page, Reply, Site};
 /// A site with sessions.
 pub(super) struct Sessions {
     articles: Articles,
-    /// Name of the parameter, or the beginning of the path segment.
+    /// The name of the parameter, or the beginning of the path segment.
     name: String,
     query: bool,
     digits: usize,
@@ -21,7 +21,7 @@ impl Sessions {
         Self { articles: honest(random), name: word(random), query: random.bool(), digits: random.usize(8..=16) }
     }
 
-    /// A link from one URL to another, with its own session.
+    /// A link from one URL to another, with a session of its own.
     fn link(&self, from: &str, to: &str) -> String {
         let session = format!("{:016x}", hash(&format!("{from} {to}"), 5));
         let (name, session) = (&self.name, &session[..self.digits]);

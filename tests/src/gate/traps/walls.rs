@@ -1,4 +1,4 @@
-//! Pages behind a login: each shows the same form, which says where to go back to.
+//! Pages behind a login: each shows the same form, with a link that contains the path of the page.
 
 use fastrand::Rng;
 use url::Url;
@@ -13,7 +13,7 @@ pub(super) struct Walls {
     members: Address,
     login: String,
     text: String,
-    /// Other members that a wall links to.
+    /// The number of links to other members on each page.
     others: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A directory: a tree of pages of links, with or without a text above them; its leaves are articles.
+//! A directory: a tree of pages with links, with or without a text above them. The leaves are articles.
 
 use fastrand::Rng;
 use url::Url;
@@ -9,7 +9,7 @@ use crate::gate::{Page, Reply, Site};
 
 /// A directory.
 pub(super) struct Directory {
-    /// Sub-pages of an inner page, and articles of each page: 1 to 12.
+    /// The number of sub-pages of an inner page; after it, the number of articles to which each page links (1 to 12).
     branches: u64,
     articles: u64,
     lists: u64,

@@ -11,12 +11,13 @@ use crate::gate::{Page, Reply, Site};
 pub(super) struct Gallery {
     count: u64,
     address: Address,
-    /// What stands on every page.
+    /// The paragraph that is on every page.
     paragraph: String,
-    /// How a file is shown: `{}` stands for its address without ending.
+    /// The HTML element of a file. `{}` stands for the path of the file without its extension.
     element: &'static str,
     files: String,
-    /// Whether pages also link to the one before, to the front page, and say their number in the title.
+    /// Whether pages link to the previous page, whether they link to the front page, and whether they have their number
+    /// in the title.
     before: bool,
     up: bool,
     numbered: bool,

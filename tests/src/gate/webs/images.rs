@@ -1,4 +1,4 @@
-//! Pages without a word: one picture each, and links of arrows; with or without sheets of thumbnails.
+//! Pages without words: each has one picture, and arrows as links. There may be sheets of thumbnails.
 
 use fastrand::Rng;
 use url::Url;
@@ -12,7 +12,7 @@ pub(super) struct Images {
     count: u64,
     address: Address,
     sheets: Address,
-    /// Thumbnails on a sheet; 0 where pictures only lead to each other.
+    /// The number of thumbnails on a sheet; 0 if pictures only link to each other.
     thumbs: u64,
     files: String,
     title: String,

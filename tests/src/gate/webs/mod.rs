@@ -1,5 +1,5 @@
-//! Honest sites whose pages look like copies of each other: equal text around a picture, a list entry, a link. Whoever takes
-//! the second page for a copy of the first and follows none of its links loses most of the site.
+//! Honest sites whose pages look like copies of each other: equal text around a picture, a list entry or a link. A
+//! crawler that takes the second page for a copy of the first and follows none of its links loses most of the site.
 
 mod directory;
 mod gallery;
@@ -15,17 +15,17 @@ use fastrand::Rng;
 
 use super::Site;
 
-/// The kinds.
+/// The kinds of honest sites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Honest {
-    /// A paragraph, a photo (or a film, a sound), and "Next".
+    /// A paragraph, a photo (or a film, or a sound), and a link to the next page.
     Gallery,
     /// A list in parts of 1 to 12 entries, under 0 to 2,000 words of equal text.
     Pager,
-    /// A list in parts of 1 to 3 entries, under equal text. Each part leads to the next one, and no URL of an entry shows
-    /// its number.
+    /// A list in parts of 1 to 3 entries, under equal text. Each part links to the next one, and the URLs of the
+    /// entries do not show their numbers.
     Hidden,
-    /// A calendar of months with some events each, under equal text.
+    /// A calendar of months with a few events each, under equal text.
     Months,
     /// Boards that list threads, and threads of several pages.
     Threads,
@@ -33,12 +33,12 @@ pub enum Honest {
     Images,
     /// A directory: pages of links, with or without a text above them.
     Directory,
-    /// A shop: products that differ in a picture and a few words, and lead to each other.
+    /// A shop: products that differ in a picture and a few words, and that link to each other.
     Shop,
 }
 
 impl Honest {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Honest; 8] = [
         Honest::Gallery,
         Honest::Pager,
@@ -50,7 +50,7 @@ impl Honest {
         Honest::Shop,
     ];
 
-    /// A site of this kind; its shape, size and names are drawn from the seed.
+    /// A site of this kind. Its shape, size and names are drawn from the seed.
     pub fn make(self, seed: u64) -> Arc<dyn Site> {
         let mut random = Rng::with_seed(seed ^ 0x6f6e_6573);
         match self {
@@ -66,7 +66,7 @@ impl Honest {
     }
 }
 
-/// The one seed of a site: its front page.
+/// The only seed of a site: its front page.
 fn front() -> Vec<String> {
     vec!["http://honest.test/".into()]
 }

@@ -1,5 +1,4 @@
-//! A calendar: each month has the same text and some events of its own. Its URLs have folders for year and month, so the link
-//! to the next month is written alike on pages of different years.
+//! A calendar: each month has the same text and a few events of its own. The URLs have folders for year and month.
 
 use fastrand::Rng;
 use url::Url;
@@ -8,18 +7,18 @@ use super::front;
 use crate::gate::draw::{Address, prose, target, word};
 use crate::gate::{Page, Reply, Site};
 
-/// A calendar of some years.
+/// A calendar of several years.
 pub(super) struct Months {
     months: u64,
-    /// Events of each month.
+    /// The number of events in each month.
     each: u64,
     name: String,
     events: Address,
-    /// What stands above every month.
+    /// The text above every month.
     text: String,
     /// Whether the title names the month.
     titled: bool,
-    /// Whether a month links to the one before.
+    /// Whether a month links to the previous one.
     back: bool,
 }
 

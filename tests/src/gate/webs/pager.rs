@@ -1,4 +1,5 @@
-//! A list in parts: each part has the same text and a few entries of its own. Entries are pages with texts of their own.
+//! A list in parts: each part has the same text and a few entries of its own. Each entry is a page with a text of its
+//! own.
 
 use fastrand::Rng;
 use url::Url;
@@ -10,32 +11,32 @@ use crate::gate::{Page, Reply, Site};
 /// A list in parts.
 pub(super) struct Pager {
     items: u64,
-    /// Entries on a part: 1 to 12.
+    /// The number of entries in a part: 1 to 12.
     each: u64,
     parts: Address,
     entries: Address,
-    /// What stands above every part: 0 to 2,000 words.
+    /// The text above every part: 0 to 2,000 words.
     text: String,
     links: Links,
-    /// Whether the links to entries say what is there, and whether entries lead back to their part.
+    /// Whether the links to entries name them, and whether entries link back to their part.
     titled: bool,
     back: bool,
 }
 
-/// Which other parts a part links to.
+/// The other parts to which a part links.
 #[derive(Clone, Copy, Debug)]
 enum Links {
-    /// The next one.
+    /// The next part.
     Next,
-    /// The one before and the next one.
+    /// The previous and the next part.
     Both,
-    /// All within three of it.
+    /// All parts within a distance of three.
     Window,
-    /// All of them.
+    /// All parts.
     All,
 }
 
-/// Words above the list.
+/// The numbers of words above the list.
 const WORDS: [usize; 6] = [0, 30, 150, 400, 1_000, 2_000];
 
 impl Pager {
@@ -54,8 +55,8 @@ impl Pager {
         }
     }
 
-    /// A list whose entries have names that do not show a number. Each part links to the next one only, so that nothing
-    /// else leads there.
+    /// A list whose entries have names that do not show a number. Each part links only to the next one (and perhaps to
+    /// the previous one), so that no other link leads there.
     pub(super) fn hidden(random: &mut Rng) -> Self {
         let each = random.u64(1..=3);
         let text = prose(random.u64(..), 60 + random.usize(..200));

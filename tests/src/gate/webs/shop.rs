@@ -1,5 +1,5 @@
-//! A shop: a list in parts shows every third product; a product has a picture, a few words of its own among many that all
-//! products have, and links to two others, which may stand in no list.
+//! A shop: a list in parts shows every third product. A product has a picture, a few words of its own among many that
+//! all products have, and links to two other products, which may be in no list.
 
 use fastrand::Rng;
 use url::Url;
@@ -10,15 +10,15 @@ use crate::gate::{Page, Reply, Site};
 
 /// A shop.
 pub(super) struct Shop {
-    /// Products on a part of the list.
+    /// The number of products in a part of the list.
     each: u64,
     parts: u64,
     list: Address,
     product: Address,
     files: String,
-    /// What stands on every product: 60 to 150 words.
+    /// The text on every product: 60 to 150 words.
     terms: String,
-    /// Words of its own that a product has.
+    /// The number of words of its own that a product has.
     own: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A forum: boards list threads in parts, threads have one to three parts with posts of their own.
+//! A forum: boards list threads in parts, and threads have one to three parts with posts of their own.
 
 use fastrand::Rng;
 use url::Url;
@@ -10,12 +10,12 @@ use crate::gate::{Page, Reply, Site};
 /// A forum.
 pub(super) struct Threads {
     boards: Vec<Board>,
-    /// Threads in a part of a board.
+    /// The number of threads in a part of a board.
     each: u64,
     posts: u64,
-    /// Whether the link to a thread says what it is about.
+    /// Whether the link to a thread has its subject.
     titled: bool,
-    /// What stands on every page.
+    /// The text on every page.
     rules: String,
 }
 
@@ -23,11 +23,12 @@ struct Board {
     first: u64,
     threads: u64,
     parts: Address,
-    /// A thread's further parts are beside it: `…-17-1` as if 17 and 1 were one number.
+    /// The parts of all threads are numbered consecutively, so that the URLs of the parts of one thread follow each
+    /// other.
     thread: Address,
 }
 
-/// Parts of a thread at most.
+/// The largest number of parts of a thread.
 const PARTS: u64 = 3;
 
 impl Threads {
