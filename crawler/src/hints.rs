@@ -17,7 +17,7 @@ use time::{Date, OffsetDateTime, Time, macros::format_description};
 pub struct Hints(u8);
 
 const SITEMAP: u8 = 1;
-const LATE: u8 = 2;
+const RECENT: u8 = 2;
 const OLD: u8 = 4;
 const CANONICAL: u8 = 8;
 const SERIES: u8 = 16;
@@ -50,7 +50,7 @@ impl Hints {
     pub fn of_sitemap(lastmod: Option<&str>, now: Millis) -> Self {
         let age = lastmod.and_then(changed_at).and_then(|changed| now.checked_sub(changed.start));
         Self(match age {
-            Some(age) if age <= MONTH => SITEMAP | LATE,
+            Some(age) if age <= MONTH => SITEMAP | RECENT,
             Some(age) if age > YEAR => SITEMAP | OLD,
             _ => SITEMAP,
         })
@@ -103,10 +103,10 @@ impl Hints {
             1 => "another language",
             _ => "another language of another language",
         };
-        let sitemap = match self.0 & (SITEMAP | LATE | OLD) {
+        let sitemap = match self.0 & (SITEMAP | RECENT | OLD) {
             0 => "",
             SITEMAP => "a sitemap names it",
-            bits if bits & LATE != 0 => "a sitemap names it, changed within a month",
+            bits if bits & RECENT != 0 => "a sitemap names it, changed within a month",
             _ => "a sitemap names it, changed over a year ago",
         };
         let named = |bit, name| if self.0 & bit != 0 { name } else { "" };

@@ -89,7 +89,7 @@ impl Deadline {
 
 /// A lease that this process holds.
 #[derive(Debug)]
-pub struct Held {
+pub struct HeldLease {
     board: Board,
     key: String,
     record: Lease,
@@ -128,7 +128,7 @@ pub struct Claim<'a> {
     pub is_done: bool,
 }
 
-impl Held {
+impl HeldLease {
     /// Takes the lease on a share if no other process can hold it; otherwise returns `None`. `seen` is what this
     /// process has seen of the lease.
     pub async fn take(

@@ -20,7 +20,7 @@ use super::board::Board;
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
 use super::roster::Roster;
-use super::shares::Muster;
+use super::shares::Assignment;
 use super::{ClusterError, Result, broker};
 use crate::outbound::{Outbound, Wish};
 
@@ -76,7 +76,7 @@ pub async fn send(
     // A link that is no URL leads nowhere.
     let partition = |link: &Outbound| Some(keys.site(&Url::parse(&link.url).ok()?).part(partitions));
     let links: Vec<(u32, &Outbound)> = links.iter().filter_map(|link| Some((partition(link)?, link))).collect();
-    let mut before: Option<Arc<Muster>> = None;
+    let mut before: Option<Arc<Assignment>> = None;
     loop {
         let now = roster.get();
         let mut by_share: BTreeMap<usize, Vec<&Outbound>> = BTreeMap::new();

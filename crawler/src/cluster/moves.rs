@@ -1,6 +1,6 @@
 //! Moves hosts from one worker to another, between two runs of their engines.
 //!
-//! What has to move follows from the list of shares ([`Muster::due`]). A worker that has too many partitions gives some
+//! What has to move follows from the list of shares ([`Assignment::due`]). A worker that has too many partitions gives some
 //! away:
 //!
 //! 1. It ends its engine, and notes in its state what it gives away: it will not crawl these hosts again.
@@ -28,12 +28,12 @@ use dedup_stage::store::{self, Batch, Session, Space, Store, Visitor};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 
 use super::commits::{self, Commit, CommitWriter};
+use super::holder::ShareHolder;
 use super::links::{self, subject_of};
 use super::logged::{Commits, Logged};
-use super::post::Post;
 use super::quota::Keeper;
 use super::record::{Crawl, keys, random};
-use super::shares::{Move, Muster, Partitions, Stay};
+use super::shares::{Assignment, Move, Partitions, Stay};
 use super::tail;
 use super::task::WorkerError;
 use super::{ClusterError, Result, broker};
@@ -78,7 +78,7 @@ impl Store for Parcel {
     }
 }
 
-impl Post<'_> {
+impl ShareHolder<'_> {
     /// Takes the gifts for this share, gives away partitions if it has too many, and waits (not for long) for gifts
     /// that others are about to make. No engine may run in the meantime. If the brokers fail, it goes on when they are
     /// back.
@@ -101,12 +101,12 @@ impl Post<'_> {
         let mut dir = CrawlDir::with_session(&self.task.dir, Session::new(Box::new(disk)))?;
         let mut is_told = false;
         loop {
-            let muster = self.runtime.block_on(self.roster.refresh(&self.board))?;
-            self.own(&muster)?;
+            let assignment = self.runtime.block_on(self.roster.refresh(&self.board))?;
+            self.own(&assignment)?;
             let gift = dir.gift().map_err(EngineError::from)?;
-            if gift.is_none() && !muster.concerns(share) {
-                let has_nothing = muster.shares[share].partitions.is_empty();
-                if has_nothing && muster.is_owed(share) && begin.elapsed() < self.deadline.length() {
+            if gift.is_none() && !assignment.concerns(share) {
+                let has_nothing = assignment.shares[share].partitions.is_empty();
+                if has_nothing && assignment.is_owed(share) && begin.elapsed() < self.deadline.length() {
                     std::thread::sleep(LOOK);
                     continue;
                 }
@@ -118,9 +118,9 @@ impl Post<'_> {
             }
             if let Some(gift) = gift {
                 self.finish(&mut dir, &gift, writer)?;
-            } else if let Some(one) = muster.moves.iter().find(|one| one.to == share) {
+            } else if let Some(one) = assignment.moves.iter().find(|one| one.to == share) {
                 self.take(&mut dir, crawl, one)?;
-            } else if let Some((_, partitions)) = muster.due(share) {
+            } else if let Some((_, partitions)) = assignment.due(share) {
                 self.give(&mut dir, crawl, &partitions, writer)?;
             } else {
                 return Ok(Arranged::Left(Box::new(self.leave(&mut dir, crawl)?)));
@@ -129,18 +129,18 @@ impl Post<'_> {
     }
 
     /// Returns an error if another process has the share.
-    fn own(&self, muster: &Muster) -> Result<()> {
-        let is_own = muster.shares.get(self.place.share).is_some_and(|share| share.life == self.life);
+    fn own(&self, assignment: &Assignment) -> Result<()> {
+        let is_own = assignment.shares.get(self.place.share).is_some_and(|share| share.life == self.life);
         let lost = || ClusterError::Lost("another worker has taken these hosts".into());
         if is_own { Ok(()) } else { Err(lost()) }
     }
 
     /// Changes the list of shares, if it still names this process. `change` returns false if nothing needs to be
     /// written.
-    fn change(&self, change: impl Fn(&mut Muster) -> bool) -> Result<()> {
-        let changed = self.board.change(keys::MUSTER, |muster: &mut Muster| {
-            self.own(muster)?;
-            Ok(change(muster))
+    fn change(&self, change: impl Fn(&mut Assignment) -> bool) -> Result<()> {
+        let changed = self.board.change(keys::ASSIGNMENT, |assignment: &mut Assignment| {
+            self.own(assignment)?;
+            Ok(change(assignment))
         });
         self.runtime.block_on(changed).map(|_| ())
     }
@@ -173,15 +173,15 @@ impl Post<'_> {
     fn finish(&self, dir: &mut CrawlDir, gift: &Gift, writer: &CommitWriter) -> std::result::Result<(), WorkerError> {
         let share = self.place.share;
         let is_given = || -> Result<bool> {
-            let muster = self.runtime.block_on(self.roster.refresh(&self.board))?;
-            self.own(&muster)?;
-            Ok(muster.shares[share].gave == gift.name)
+            let assignment = self.runtime.block_on(self.roster.refresh(&self.board))?;
+            self.own(&assignment)?;
+            Ok(assignment.shares[share].gave == gift.name)
         };
         if !is_given()? {
             let places = self.publish(dir, gift, writer)?;
             self.task.without.halt("sent");
             let partitions = Partitions::of(gift.partitions.iter().copied());
-            self.change(|muster| muster.hand_over(share, &gift.name, &partitions, places))?;
+            self.change(|assignment| assignment.hand_over(share, &gift.name, &partitions, places))?;
             self.task.without.halt("handed-over");
         }
         if is_given()? {
@@ -224,18 +224,18 @@ impl Post<'_> {
                 dir.take_part(commit.batch()?, &mut rest)?;
                 self.task.without.halt("taken-in-part");
             }
-            let muster = self.roster.get();
-            let is_named = |name: &str| muster.moves.iter().any(|one| one.name == name);
+            let assignment = self.roster.get();
+            let is_named = |name: &str| assignment.moves.iter().any(|one| one.name == name);
             dir.end_taking(&one.name, &one.partitions.sites(crawl.partitions), &rest, is_named)?;
             tracing::info!("{} partitions were taken", one.partitions.count());
             self.task.without.halt("taken");
         }
         // The state has the gift now, and so have the commits.
         self.runtime.block_on(self.drop_messages(&subject))?;
-        let take_off = |muster: &mut Muster| {
-            let before = muster.moves.len();
-            muster.moves.retain(|other| other.name != one.name);
-            muster.moves.len() < before
+        let take_off = |assignment: &mut Assignment| {
+            let before = assignment.moves.len();
+            assignment.moves.retain(|other| other.name != one.name);
+            assignment.moves.len() < before
         };
         Ok(self.change(take_off)?)
     }
@@ -251,18 +251,18 @@ impl Post<'_> {
     /// take them.
     pub fn begin_to_leave(&self) -> Result<bool> {
         let share = self.place.share;
-        self.change(|muster| muster.begin_to_leave(share))?;
-        let muster = self.runtime.block_on(self.roster.refresh(&self.board))?;
-        Ok(muster.shares[share].stay != Stay::Stays)
+        self.change(|assignment| assignment.begin_to_leave(share))?;
+        let assignment = self.runtime.block_on(self.roster.refresh(&self.board))?;
+        Ok(assignment.shares[share].stay != Stay::Stays)
     }
 
     /// Leaves the crawl when the share has no hosts any more: sends on the links that have come in the meantime, and
     /// says that it has left.
     fn leave(&self, dir: &mut CrawlDir, crawl: &Crawl) -> std::result::Result<Stats, WorkerError> {
         let share = self.place.share;
-        self.change(|muster| {
-            let leaves = muster.shares[share].stay != Stay::Left;
-            muster.shares[share].stay = Stay::Left;
+        self.change(|assignment| {
+            let leaves = assignment.shares[share].stay != Stay::Left;
+            assignment.shares[share].stay = Stay::Left;
             leaves
         })?;
         // From now on, every sender of a link finds that this share has left.

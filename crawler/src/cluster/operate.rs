@@ -7,8 +7,8 @@ use url::Url;
 
 use super::board::{Board, Versioned};
 use super::connect::{Broker, BrokerArgs, BrokerConnection};
-use super::record::{Control, Crawl, FORMAT, Wish, keys, random};
-use super::shares::{Muster, Stay};
+use super::record::{Control, Crawl, FORMAT, WantedState, keys, random};
+use super::shares::{Assignment, Stay};
 use super::worker::crawl;
 use super::{ClusterError, Result, broker, commits, links, pages};
 use crate::clock::Clock;
@@ -103,7 +103,7 @@ fn refuse(settings: &Settings, shape: &Shape) -> Result<()> {
 }
 
 /// Tells all workers what to do. With `max_pages`, also changes the limit of the pages that they may fetch in all.
-pub async fn wish(access: &BrokerArgs, wish: Wish, max_pages: Option<u64>) -> Result<()> {
+pub async fn want(access: &BrokerArgs, wish: WantedState, max_pages: Option<u64>) -> Result<()> {
     let board = open(access).await?.1;
     if let Some(most) = max_pages {
         allow(&board, most).await?;
@@ -152,17 +152,17 @@ pub async fn add_seeds(access: &BrokerArgs, seeds: Vec<Url>) -> Result<usize> {
 /// [`ClusterError::Usage`] if there is no such share, or no other share that stays.
 pub async fn remove(access: &BrokerArgs, number: usize) -> Result<()> {
     let board = open(access).await?.1;
-    let remove = |muster: &mut Muster| {
-        let share = number.checked_sub(1).filter(|share| *share < muster.shares.len() && muster.settled);
+    let remove = |assignment: &mut Assignment| {
+        let share = number.checked_sub(1).filter(|share| *share < assignment.shares.len() && assignment.settled);
         let share = share.ok_or_else(|| ClusterError::Usage(format!("there is no share {number}: see status")))?;
-        let changes = muster.begin_to_leave(share);
-        if muster.shares[share].stay == Stay::Stays {
+        let changes = assignment.begin_to_leave(share);
+        if assignment.shares[share].stay == Stay::Stays {
             let what = "no other worker is to have hosts: start one first, or use `stop`";
             return Err(ClusterError::Usage(what.into()));
         }
         Ok(changes)
     };
-    board.change(keys::MUSTER, remove).await.map(|_| ())
+    board.change(keys::ASSIGNMENT, remove).await.map(|_| ())
 }
 
 /// Connects to the brokers of a crawl.

@@ -13,7 +13,7 @@ use super::board::Board;
 use super::connect::{BrokerArgs, BrokerConnection};
 use super::operate::open;
 use super::record::{Crawl, Worker, keys};
-use super::shares::{Muster, Share};
+use super::shares::{Assignment, Share};
 use super::worker::{crawl, machine};
 use super::{ClusterError, Result};
 use crate::crawl::CrawlDir;
@@ -27,7 +27,7 @@ pub struct Owners {
     cluster: BrokerConnection,
     board: Board,
     crawl: Crawl,
-    muster: Muster,
+    assignment: Assignment,
 }
 
 impl Owners {
@@ -40,23 +40,24 @@ impl Owners {
         let (cluster, board) = open(access).await?;
         let crawl = crawl(&board).await?.record;
         let begin = Instant::now();
-        let muster = loop {
-            let muster = board.get::<Muster>(keys::MUSTER).await?.map(|message| message.record).unwrap_or_default();
+        let assignment = loop {
+            let assignment =
+                board.get::<Assignment>(keys::ASSIGNMENT).await?.map(|message| message.record).unwrap_or_default();
             // While hosts move, no worker can answer for them.
-            if muster.moves.is_empty() || begin.elapsed() >= MOVES {
-                break muster;
+            if assignment.moves.is_empty() || begin.elapsed() >= MOVES {
+                break assignment;
             }
             sleep(Duration::from_millis(100)).await;
         };
-        if !muster.settled {
+        if !assignment.settled {
             return Err(ClusterError::Usage("the hosts are not shared yet: the crawl waits for its workers".into()));
         }
-        Ok(Self { cluster, board, crawl, muster })
+        Ok(Self { cluster, board, crawl, assignment })
     }
 
     /// The number of shares.
     pub fn shares(&self) -> usize {
-        self.muster.shares.len()
+        self.assignment.shares.len()
     }
 
     /// The share that has the host of a URL.
@@ -66,7 +67,7 @@ impl Owners {
         let secret = self.crawl.secret().and_then(|secret| secret.try_into().ok()).ok_or_else(damaged)?;
         let keys = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(secret) };
         let partition = keys.site(url).part(self.crawl.partitions);
-        self.muster.share_of(partition).ok_or_else(damaged)
+        self.assignment.share_of(partition).ok_or_else(damaged)
     }
 
     /// Asks the worker that has a share, and writes its answer to `out`. If the worker does not run, but its directory
@@ -87,8 +88,8 @@ impl Owners {
             return Ok(None);
         }
         // Another worker may have taken the share in the meantime.
-        let muster = self.board.need::<Muster>(keys::MUSTER).await?.record;
-        let share_now = muster.shares.get(share).or(self.muster.shares.get(share));
+        let assignment = self.board.need::<Assignment>(keys::ASSIGNMENT).await?.record;
+        let share_now = assignment.shares.get(share).or(self.assignment.shares.get(share));
         let Share { worker: Worker { id, host, dir }, .. } = share_now.cloned().unwrap_or_default();
         let here = (host == machine()).then(|| CrawlDir::reading(&PathBuf::from(&dir)).ok()).flatten();
         let is_its = |dir: &CrawlDir| {

@@ -13,8 +13,8 @@ pub const FORMAT: u32 = 2;
 pub mod keys {
     /// The settings and seeds of the crawl: [`super::Crawl`].
     pub const CRAWL: &str = "crawl";
-    /// The workers and their shares: [`super::super::shares::Muster`].
-    pub const MUSTER: &str = "muster";
+    /// The workers and their shares: [`super::super::shares::Assignment`].
+    pub const ASSIGNMENT: &str = "muster";
     /// The order of the operator: [`super::Control`].
     pub const CONTROL: &str = "control";
     /// The pages of `--max-pages` that each share may fetch: [`super::super::quota::Quota`].
@@ -92,13 +92,13 @@ pub struct Lease {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Control {
     /// The state that the operator wants: crawl, pause or stop.
-    pub wish: Wish,
+    pub wish: WantedState,
 }
 
 /// The state that the operator wants for all workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Wish {
+pub enum WantedState {
     /// Crawl.
     #[default]
     Run,

@@ -6,22 +6,22 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::Result;
 use super::board::Board;
 use super::record::keys;
-use super::shares::Muster;
+use super::shares::Assignment;
 
 /// The list of shares, as the board said last.
 #[derive(Clone, Debug, Default)]
-pub struct Roster(Arc<RwLock<Arc<Muster>>>);
+pub struct Roster(Arc<RwLock<Arc<Assignment>>>);
 
 impl Roster {
     /// The list as it was read last.
-    pub fn get(&self) -> Arc<Muster> {
+    pub fn get(&self) -> Arc<Assignment> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Reads the list from the board. Returns what this call has read, even if another thread has read a newer list in
     /// the meantime.
-    pub async fn refresh(&self, board: &Board) -> Result<Arc<Muster>> {
-        let read = board.need::<Muster>(keys::MUSTER).await?.record;
+    pub async fn refresh(&self, board: &Board) -> Result<Arc<Assignment>> {
+        let read = board.need::<Assignment>(keys::ASSIGNMENT).await?.record;
         let known = self.get();
         if *known == read {
             return Ok(known);

@@ -13,8 +13,8 @@ use super::board::Versioned;
 use super::commits::CommitWriter;
 use super::exchange::{PeerExchange, Start};
 use super::fetch::Leased;
+use super::holder::ShareHolder;
 use super::logged::Logged;
-use super::post::Post;
 use super::quota::Keeper;
 use super::record::Crawl;
 use super::snapshots::{Taken, Tap};
@@ -31,7 +31,7 @@ const LAST_WORD: Duration = Duration::from_secs(10);
 /// The data that one run of the engine needs.
 pub struct Run<'a> {
     /// The worker and its share.
-    pub post: &'a Post<'a>,
+    pub holder: &'a ShareHolder<'a>,
     /// The number of the run among the runs of this process.
     pub number: u64,
     /// The channel of orders to the engine.
@@ -55,7 +55,7 @@ impl Run<'_> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> std::result::Result<(StopReason, Stats, Why), WorkerError> {
-        let Post { task, runtime, cluster, board, roster, place, life, deadline, lost, .. } = self.post;
+        let ShareHolder { task, runtime, cluster, board, roster, place, life, deadline, lost, .. } = self.holder;
         let crawl = &self.versioned.record;
         let disk = CrawlDir::open_disk(&task.dir)?;
         self.open.open(disk.reader());

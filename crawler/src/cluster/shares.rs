@@ -1,8 +1,8 @@
 //! The assignment of partitions to shares, and the moves that keep the shares equally large when workers join and
 //! leave.
 //!
-//! The record is [`Muster`]. It is changed by compare-and-set. The moves that are due follow from it: every worker that
-//! reads the record computes the same moves ([`Muster::due`]), so nobody has to plan them. A worker that has too many
+//! The record is [`Assignment`]. It is changed by compare-and-set. The moves that are due follow from it: every worker that
+//! reads the record computes the same moves ([`Assignment::due`]), so nobody has to plan them. A worker that has too many
 //! partitions gives some away.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub struct Partitions(Vec<(u32, u32)>);
 
 /// The shares of a crawl, and their workers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Muster {
+pub struct Assignment {
     /// The shares, by number. A share stays on the list when its worker has left.
     pub shares: Vec<Share>,
     /// Whether the hosts have been shared. After that, shares are added one by one, and begin without hosts.
@@ -150,7 +150,7 @@ impl Partitions {
     }
 }
 
-impl Muster {
+impl Assignment {
     /// The partitions that a share had at the start.
     pub fn at_first(&self, share: usize, partitions: u32) -> Partitions {
         Partitions::of((share < self.first).then(|| even(partitions, share, self.first)).map(|at| (at.start, at.end)))
@@ -268,30 +268,31 @@ fn even(partitions: u32, share: usize, shares: usize) -> Range<u32> {
 mod tests {
     use super::*;
 
-    fn muster(partitions: u32, shares: usize) -> Muster {
-        let mut muster = Muster { shares: vec![Share::default(); shares], ..Muster::default() };
-        muster.settle(partitions);
-        muster
+    fn assignment(partitions: u32, shares: usize) -> Assignment {
+        let mut assignment = Assignment { shares: vec![Share::default(); shares], ..Assignment::default() };
+        assignment.settle(partitions);
+        assignment
     }
 
     /// Checks that every partition has one owner.
-    fn check(muster: &Muster, partitions: u32) {
-        let all = muster.shares.iter().fold(Partitions::default(), |all, share| all.or(&share.partitions));
+    fn check(assignment: &Assignment, partitions: u32) {
+        let all = assignment.shares.iter().fold(Partitions::default(), |all, share| all.or(&share.partitions));
         assert_eq!(all, Partitions::of([(0, partitions)]));
-        assert_eq!(muster.shares.iter().map(|share| share.partitions.count()).sum::<u32>(), partitions);
+        assert_eq!(assignment.shares.iter().map(|share| share.partitions.count()).sum::<u32>(), partitions);
     }
 
     /// Makes all moves that are due, with the givers in a random order. Returns the number of partitions that moved.
-    fn move_all(muster: &mut Muster, partitions: u32, random: &mut fastrand::Rng) -> u32 {
+    fn move_all(assignment: &mut Assignment, partitions: u32, random: &mut fastrand::Rng) -> u32 {
         let mut moved = 0;
         loop {
-            let donors: Vec<usize> = (0..muster.shares.len()).filter(|share| muster.due(*share).is_some()).collect();
+            let donors: Vec<usize> =
+                (0..assignment.shares.len()).filter(|share| assignment.due(*share).is_some()).collect();
             let Some(&from) = random.choice(&donors) else { return moved };
-            let (to, some) = muster.due(from).unwrap();
+            let (to, some) = assignment.due(from).unwrap();
             assert!(from != to && !some.is_empty());
-            assert!(muster.hand_over(from, &moved.to_string(), &some, (1, 1)));
+            assert!(assignment.hand_over(from, &moved.to_string(), &some, (1, 1)));
             moved += some.count();
-            check(muster, partitions);
+            check(assignment, partitions);
             assert!(moved < 4 * partitions, "it goes on for ever");
         }
     }
@@ -299,13 +300,13 @@ mod tests {
     #[test]
     fn shares_are_even_at_first() {
         for (partitions, shares) in [(256, 1), (256, 3), (256, 256), (7, 7), (1000, 13), (5, 2)] {
-            let muster = muster(partitions, shares);
-            check(&muster, partitions);
+            let assignment = assignment(partitions, shares);
+            check(&assignment, partitions);
             for partition in 0..partitions {
-                let share = muster.share_of(partition).unwrap();
-                assert!(muster.at_first(share, partitions).has(partition));
+                let share = assignment.share_of(partition).unwrap();
+                assert!(assignment.at_first(share, partitions).has(partition));
             }
-            assert!((0..shares).all(|share| !muster.concerns(share)));
+            assert!((0..shares).all(|share| !assignment.concerns(share)));
         }
     }
 
@@ -313,33 +314,34 @@ mod tests {
     fn whoever_comes_and_goes_shares_are_even_and_few_partitions_move() {
         let mut random = fastrand::Rng::with_seed(5);
         for partitions in [256, 100, 7] {
-            let mut muster = muster(partitions, 3);
+            let mut assignment = assignment(partitions, 3);
             for _ in 0..40 {
-                let staying: Vec<usize> =
-                    (0..muster.shares.len()).filter(|share| muster.shares[*share].stay == Stay::Stays).collect();
+                let staying: Vec<usize> = (0..assignment.shares.len())
+                    .filter(|share| assignment.shares[*share].stay == Stay::Stays)
+                    .collect();
                 let mut least = 0;
                 if staying.len() > 1 && random.bool() {
                     let leaver = *random.choice(&staying).unwrap();
-                    muster.shares[leaver].stay = Stay::Leaves;
-                    least = muster.shares[leaver].partitions.count();
+                    assignment.shares[leaver].stay = Stay::Leaves;
+                    least = assignment.shares[leaver].partitions.count();
                 } else {
-                    muster.shares.push(Share::default());
+                    assignment.shares.push(Share::default());
                 }
-                let moved = move_all(&mut muster, partitions, &mut random);
-                muster.moves.clear();
+                let moved = move_all(&mut assignment, partitions, &mut random);
+                assignment.moves.clear();
                 let (mut most, mut fewest) = (0, u32::MAX);
-                for (number, share) in muster.shares.iter().enumerate() {
+                for (number, share) in assignment.shares.iter().enumerate() {
                     let count = share.partitions.count();
                     if share.stay == Stay::Stays {
                         (most, fewest) = (most.max(count), fewest.min(count));
                     } else {
                         assert_eq!(count, 0);
-                        assert!(muster.is_empty_handed(number));
+                        assert!(assignment.is_empty_handed(number));
                     }
                 }
                 assert!(most - fewest <= 1, "{most} and {fewest}");
                 // A new share takes its part, the others get the partitions of one that leaves, and nothing else moves.
-                let staying = muster.staying() as u32;
+                let staying = assignment.staying() as u32;
                 let expected = if least > 0 { least } else { partitions / staying };
                 assert!(moved <= expected + staying, "{moved} moved, {expected} expected");
             }
@@ -348,17 +350,17 @@ mod tests {
 
     #[test]
     fn nobody_gives_what_is_another_s_or_nobody_is_to_have() {
-        let mut muster = muster(8, 2);
+        let mut assignment = assignment(8, 2);
         let (mine, theirs) = (Partitions::of([(0, 2)]), Partitions::of([(4, 6)]));
-        assert!(!muster.hand_over(0, "a", &mine, (1, 1)), "shares are even");
-        muster.shares.push(Share::default());
-        assert!(!muster.hand_over(0, "a", &theirs, (1, 1)));
-        assert!(muster.hand_over(0, "a", &mine, (1, 1)));
-        assert!(!muster.hand_over(0, "b", &mine, (1, 1)), "it was given away before");
-        assert_eq!((muster.share_of(0), muster.shares[0].gave.as_str()), (Some(2), "a"));
-        assert!(muster.concerns(2) && !muster.concerns(0));
-        assert!(muster.begin_to_leave(1) && !muster.begin_to_leave(1));
-        assert!(muster.begin_to_leave(0) && !muster.begin_to_leave(2), "the last one stays");
+        assert!(!assignment.hand_over(0, "a", &mine, (1, 1)), "shares are even");
+        assignment.shares.push(Share::default());
+        assert!(!assignment.hand_over(0, "a", &theirs, (1, 1)));
+        assert!(assignment.hand_over(0, "a", &mine, (1, 1)));
+        assert!(!assignment.hand_over(0, "b", &mine, (1, 1)), "it was given away before");
+        assert_eq!((assignment.share_of(0), assignment.shares[0].gave.as_str()), (Some(2), "a"));
+        assert!(assignment.concerns(2) && !assignment.concerns(0));
+        assert!(assignment.begin_to_leave(1) && !assignment.begin_to_leave(1));
+        assert!(assignment.begin_to_leave(0) && !assignment.begin_to_leave(2), "the last one stays");
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::Result;
 use super::board::Board;
 use super::connect::{Broker, BrokerArgs, BrokerConnection};
 use super::operate::open;
-use super::record::{Control, Lease, Wish, Worker, keys};
-use super::shares::{Muster, Share, Stay};
+use super::record::{Control, Lease, WantedState, Worker, keys};
+use super::shares::{Assignment, Share, Stay};
 use super::total::Total;
 use super::watch::last_link;
 use super::worker::crawl;
@@ -22,7 +22,7 @@ use crate::estimate::Lost;
 #[derive(Debug, Serialize)]
 pub struct CrawlStatus {
     /// The order of the operator.
-    pub wish: Wish,
+    pub wish: WantedState,
     /// Whether the hosts are shared among the workers.
     pub settled: bool,
     /// The length of a lease, in milliseconds.
@@ -53,7 +53,7 @@ pub struct OfWorker {
     /// Seconds since it last told its progress, by the clocks of this machine and of a broker.
     pub silent: i64,
     /// The lease on the share.
-    pub held: Held,
+    pub held: LeaseState,
     /// Whether links for it have arrived that it has not taken.
     pub links_wait: bool,
     /// The number of URLs that are queued.
@@ -71,7 +71,7 @@ pub struct OfWorker {
 /// The state of the lease on a share, as far as the board tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
-pub enum Held {
+pub enum LeaseState {
     /// No worker has held it yet.
     Never,
     /// A worker holds it.
@@ -91,7 +91,7 @@ pub enum Held {
     Released,
 }
 
-impl Held {
+impl LeaseState {
     fn of(lease: Option<(Lease, i64)>, length: u64) -> Self {
         let length = (length / 1_000) as i64;
         match lease {
@@ -115,12 +115,12 @@ pub(super) async fn look(access: &BrokerArgs, cluster: &BrokerConnection, board:
     let crawl = crawl(board).await?.record;
     let max_pages = crawl.settings().map_or(0, |settings| settings.limits.max_pages);
     let lease = crawl.lease;
-    let wish = board.get::<Control>(keys::CONTROL).await?.map_or(Wish::Run, |message| message.record.wish);
-    let muster = board.get::<Muster>(keys::MUSTER).await?.map(|message| message.record).unwrap_or_default();
+    let wish = board.get::<Control>(keys::CONTROL).await?.map_or(WantedState::Run, |message| message.record.wish);
+    let assignment = board.get::<Assignment>(keys::ASSIGNMENT).await?.map(|message| message.record).unwrap_or_default();
     let now = (Clock::System.now() / 1_000) as i64;
     let mut workers = Vec::new();
     for (share, Share { worker: Worker { host, dir, .. }, partitions, stay, .. }) in
-        muster.shares.into_iter().enumerate()
+        assignment.shares.into_iter().enumerate()
     {
         let partitions = partitions.count();
         let told = board.get::<PeerProgress>(&keys::progress(share)).await?;
@@ -128,7 +128,7 @@ pub(super) async fn look(access: &BrokerArgs, cluster: &BrokerConnection, board:
             told.map_or((PeerProgress::default(), 0), |told| (told.record, (now - told.written).max(0)));
         let PeerProgress { phase, links_at, queued, open, stats, stop_reason, lost, .. } = progress;
         let held = board.get::<Lease>(&keys::lease(share)).await?;
-        let held = Held::of(held.map(|lease| (lease.record, (now - lease.written).max(0))), lease);
+        let held = LeaseState::of(held.map(|lease| (lease.record, (now - lease.written).max(0))), lease);
         let links_wait = last_link(cluster, share).await? > links_at;
         let share = share + 1;
         workers.push(OfWorker {
@@ -148,7 +148,7 @@ pub(super) async fn look(access: &BrokerArgs, cluster: &BrokerConnection, board:
             lost,
         });
     }
-    Ok(CrawlStatus { wish, settled: muster.settled, lease, max_pages, brokers: access.brokers().await, workers })
+    Ok(CrawlStatus { wish, settled: assignment.settled, lease, max_pages, brokers: access.brokers().await, workers })
 }
 
 impl CrawlStatus {
@@ -172,7 +172,7 @@ impl CrawlStatus {
     }
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for LeaseState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Never => write!(f, "nobody has it yet"),
@@ -195,9 +195,9 @@ impl fmt::Display for CrawlStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let wish = match self.wish {
             _ if self.is_over() => "over",
-            Wish::Run => "running",
-            Wish::Pause => "paused",
-            Wish::Stop => "stopped",
+            WantedState::Run => "running",
+            WantedState::Pause => "paused",
+            WantedState::Stop => "stopped",
         };
         let settled = if self.settled { "" } else { ", waiting for more" };
         let limit = match self.max_pages {
@@ -250,13 +250,13 @@ mod tests {
     fn a_lease_is_late_when_two_renewals_are_missing() {
         let lease = |released| Lease { released, ..Lease::default() };
         for (seen, held) in [
-            (None, Held::Never),
-            (Some((lease(true), 900)), Held::Released),
-            (Some((lease(false), 5)), Held::Yes { renewed: 5 }),
-            (Some((lease(false), 12)), Held::Late { renewed: 12, free_in: 18 }),
-            (Some((lease(false), 90)), Held::Late { renewed: 90, free_in: 0 }),
+            (None, LeaseState::Never),
+            (Some((lease(true), 900)), LeaseState::Released),
+            (Some((lease(false), 5)), LeaseState::Yes { renewed: 5 }),
+            (Some((lease(false), 12)), LeaseState::Late { renewed: 12, free_in: 18 }),
+            (Some((lease(false), 90)), LeaseState::Late { renewed: 90, free_in: 0 }),
         ] {
-            assert_eq!(Held::of(seen, 30_000), held);
+            assert_eq!(LeaseState::of(seen, 30_000), held);
         }
     }
 }

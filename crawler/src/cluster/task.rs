@@ -9,7 +9,7 @@ use super::ClusterError;
 use super::ask::Answers;
 use super::connect::BrokerArgs;
 use super::health::Health;
-use super::muster::WorkerShare;
+use super::joining::WorkerShare;
 use crate::crawl::{CutError, OpenError};
 use crate::engine::{EngineError, Stats, StopReason};
 

@@ -18,12 +18,12 @@ use tokio::time::{Instant, timeout};
 
 use super::board::Board;
 use super::connect::BrokerConnection;
+use super::joining::WorkerShare;
 use super::lease::Deadline;
-use super::muster::WorkerShare;
 use super::quota::Quota;
-use super::record::{Control, Crawl, Wish, keys};
+use super::record::{Control, Crawl, WantedState, keys};
 use super::roster::Roster;
-use super::shares::Muster;
+use super::shares::Assignment;
 use super::tail::last;
 use super::{Result, broker, links};
 use crate::engine::{All, Control as ToEngine, Event, PeerProgress, Phase};
@@ -74,7 +74,7 @@ impl Watch {
     pub async fn run(self, mut progress: watch::Receiver<PeerProgress>) -> Why {
         let (mut told, mut told_at) = (None, Instant::now());
         let mut looked_at: Option<Instant> = None;
-        let (mut wish, mut why) = (Wish::Run, Why::Itself);
+        let (mut wish, mut why) = (WantedState::Run, Why::Itself);
         loop {
             // The channel may close before the engine has told its last progress. Then the engine has failed.
             let is_gone = matches!(timeout(LOOK, progress.changed()).await, Ok(Err(_)));
@@ -96,15 +96,15 @@ impl Watch {
             }
             looked_at = Some(Instant::now());
             match self.look(&now).await {
-                Ok(BoardView { wished, seeds, shares, quiet }) => {
-                    if wished != wish {
-                        wish = wished;
+                Ok(BoardView { wanted, seeds, shares, quiet }) => {
+                    if wanted != wish {
+                        wish = wanted;
                         let order = match wish {
-                            Wish::Run => ToEngine::Resume,
-                            Wish::Pause => ToEngine::Pause,
-                            Wish::Stop => ToEngine::Stop,
+                            WantedState::Run => ToEngine::Resume,
+                            WantedState::Pause => ToEngine::Pause,
+                            WantedState::Stop => ToEngine::Stop,
                         };
-                        if wish == Wish::Stop {
+                        if wish == WantedState::Stop {
                             why = Why::Operator;
                         }
                         let _ = self.control.send(order);
@@ -124,12 +124,13 @@ impl Watch {
 
     /// Reads the board.
     async fn look(&self, own: &PeerProgress) -> Result<BoardView> {
-        let wished = self.board.get::<Control>(keys::CONTROL).await?.map_or(Wish::Run, |message| message.record.wish);
+        let wanted =
+            self.board.get::<Control>(keys::CONTROL).await?.map_or(WantedState::Run, |message| message.record.wish);
         let seeds = self.board.need::<Crawl>(keys::CRAWL).await?.revision != self.revision;
-        let muster = self.roster.refresh(&self.board).await?;
-        let shares = muster.concerns(self.place.share);
-        let quiet = if own.phase.is_quiet() && !shares { self.all_quiet(own, &muster).await? } else { None };
-        Ok(BoardView { wished, seeds, shares, quiet })
+        let assignment = self.roster.refresh(&self.board).await?;
+        let shares = assignment.concerns(self.place.share);
+        let quiet = if own.phase.is_quiet() && !shares { self.all_quiet(own, &assignment).await? } else { None };
+        Ok(BoardView { wanted, seeds, shares, quiet })
     }
 
     /// Whether all workers were quiet at one time, this one in the round that it has told. If so, returns what follows
@@ -138,12 +139,12 @@ impl Watch {
     /// With `--max-pages`, a quiet worker may have taken pages since it said that it is quiet. But pages that were
     /// taken and not fetched are visible in the quota: the share may fetch more pages than it has fetched by its own
     /// report.
-    async fn all_quiet(&self, own: &PeerProgress, muster: &Arc<Muster>) -> Result<Option<All>> {
-        if !muster.moves.is_empty() {
+    async fn all_quiet(&self, own: &PeerProgress, assignment: &Arc<Assignment>) -> Result<Option<All>> {
+        if !assignment.moves.is_empty() {
             return Ok(None);
         }
         let (mut places, mut over, mut is_full, mut fetched) = (Vec::new(), true, false, Vec::new());
-        for share in 0..muster.shares.len() {
+        for share in 0..assignment.shares.len() {
             let Some(message) = self.board.get::<PeerProgress>(&keys::progress(share)).await? else { return Ok(None) };
             let PeerProgress { phase, round, links_at, stats, .. } = message.record;
             let is_own_past = share == self.place.share && round != own.round;
@@ -161,7 +162,7 @@ impl Watch {
             }
         }
         // While hosts move, they belong to nobody, or to a worker that has not reported them yet.
-        if !Arc::ptr_eq(&self.roster.refresh(&self.board).await?, muster) {
+        if !Arc::ptr_eq(&self.roster.refresh(&self.board).await?, assignment) {
             return Ok(None);
         }
         if self.most > 0 {
@@ -180,7 +181,7 @@ impl Watch {
 
 /// The contents of the board that concern this worker.
 struct BoardView {
-    wished: Wish,
+    wanted: WantedState,
     /// Whether the crawl's record has changed since the start.
     seeds: bool,
     /// Whether hosts must be given away or taken.

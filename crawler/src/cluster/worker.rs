@@ -15,15 +15,15 @@ use super::ask::{self, Open};
 use super::board::{Board, Versioned};
 use super::commits::{self, CommitWriter};
 use super::health::Health;
-use super::lease::Held;
+use super::holder::ShareHolder;
+use super::joining::Seeker;
+use super::lease::HeldLease;
 use super::logged;
 use super::moves::Arranged;
-use super::muster::Seeker;
-use super::post::Post;
 use super::record::{Crawl, FORMAT, Worker, keys, random};
 use super::roster::Roster;
 use super::run::Run;
-use super::shares::Muster;
+use super::shares::Assignment;
 use super::snapshots::{self, Folder, Maker, Taken};
 use super::task::{Begun, Ended, Snapshots, WorkerError, WorkerTask};
 use super::watch::Why;
@@ -56,8 +56,8 @@ pub fn work<O: Observer>(
     let (lost_in, lost) = watch::channel(None);
     let keeping = runtime.spawn(keep(Arc::clone(&held), lost_in, task.without.fence));
     let roster = Roster::default();
-    let post = Post { task, runtime: &runtime, cluster, board, roster, member, place, life, deadline, lost };
-    let worked = post.work(&control, versioned, begins);
+    let holder = ShareHolder { task, runtime: &runtime, cluster, board, roster, member, place, life, deadline, lost };
+    let worked = holder.work(&control, versioned, begins);
     keeping.abort();
     // The lease is given back even after an error: another worker can have the share.
     runtime.block_on(async { held.lock().await.release().await });
@@ -73,7 +73,7 @@ struct Ready {
     snapshots: Option<(Sender<Taken>, JoinHandle<()>)>,
 }
 
-impl Post<'_> {
+impl ShareHolder<'_> {
     /// Works on the share until the crawl is over, or until somebody stops this worker or the crawl.
     fn work<O: Observer>(
         self,
@@ -122,7 +122,7 @@ impl Post<'_> {
             }
             let taken = snapshots.as_ref().map(|(taken, _)| taken);
             let (now, writer) = (&versioned, &writer);
-            let run = Run { post: &self, number, control, versioned: now, writer, sent: &sent, open: &open, taken };
+            let run = Run { holder: &self, number, control, versioned: now, writer, sent: &sent, open: &open, taken };
             let (reason, stats, why) = match run.engine(&settings, &mut observer) {
                 Ok(ended) => ended,
                 Err(error) => break Err(error),
@@ -154,8 +154,8 @@ impl Post<'_> {
         let folder = folder_of(place.share);
         let kept = runtime.block_on(snapshots::kept(board, place.share))?;
         let (last, restored) = snapshots::restore(&kept, folder.as_ref(), &task.dir, member)?;
-        let muster = runtime.block_on(self.roster.refresh(board))?;
-        settle(task, crawl, member, place.share, &muster)?;
+        let assignment = runtime.block_on(self.roster.refresh(board))?;
+        settle(task, crawl, member, place.share, &assignment)?;
         let replay = async {
             let mut disk = CrawlDir::open_disk(&task.dir)?;
             let from = logged::place_of(&disk).map_err(EngineError::from)?;
@@ -239,10 +239,10 @@ fn settle(
     crawl: &Crawl,
     member: &Member,
     share: usize,
-    muster: &Muster,
+    assignment: &Assignment,
 ) -> std::result::Result<(), WorkerError> {
     let secret = crawl.secret().ok_or_else(|| ClusterError::Damaged("the secret".into()))?;
-    let sites = muster.at_first(share, crawl.partitions).sites(crawl.partitions);
+    let sites = assignment.at_first(share, crawl.partitions).sites(crawl.partitions);
     let member = Member { share: Some(share), ..member.clone() };
     Ok(CrawlDir::open(&task.dir)?.settle(&member, &secret, &sites)?)
 }
@@ -260,7 +260,7 @@ fn settings(task: &WorkerTask, crawl: &Crawl) -> std::result::Result<Settings, W
 }
 
 /// Renews the lease until it is lost, and then sends the reason. `silent`: for tests, the loss is not reported.
-async fn keep(held: Arc<Mutex<Held>>, lost: watch::Sender<Option<String>>, silent: bool) {
+async fn keep(held: Arc<Mutex<HeldLease>>, lost: watch::Sender<Option<String>>, silent: bool) {
     loop {
         let pause = held.lock().await.pause();
         tokio::time::sleep(pause).await;

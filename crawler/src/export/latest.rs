@@ -73,9 +73,9 @@ impl Latest {
         let hex = |text: &str| u64::from_str_radix(text.get(..16)?, 16).ok();
         let digest = line.sha256.as_deref().and_then(hex);
         let simhash = line.simhash.as_deref().and_then(hex);
-        let is_said = line.verdict == Word::Unchanged || line.status == Some(304);
+        let says_the_same = line.verdict == Word::Unchanged || line.status == Some(304);
         let page = self.pages.entry(url).or_default();
-        if is_said && let Some(shown) = page.shown.get_mut(page.now) {
+        if says_the_same && let Some(shown) = page.shown.get_mut(page.now) {
             // The content is the same, but the bytes may have changed.
             *shown =
                 Shown { content: shown.content, digest: digest.or(shown.digest), simhash: simhash.or(shown.simhash) };
@@ -96,7 +96,7 @@ impl Latest {
             },
         };
         let page = self.pages.entry(url).or_default();
-        page.visit = (!is_said).then_some(line.visit);
+        page.visit = (!says_the_same).then_some(line.visit);
         let shown = Shown { content, digest, simhash };
         match earlier.or(named.map(|_| 0)) {
             Some(place) => (page.now, page.shown[place]) = (place, shown),

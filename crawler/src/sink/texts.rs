@@ -57,8 +57,8 @@ impl Sink for TextJsonl {
     fn page(&mut self, page: &PageOut<'_>) -> io::Result<u64> {
         let offset = self.file.length();
         let line = page.texts.map(self.line).unwrap_or_default();
-        let is_said = matches!(page.judgement.verdict, Verdict::Unchanged { .. });
-        if line.is_empty() || is_said {
+        let says_the_same = matches!(page.judgement.verdict, Verdict::Unchanged { .. });
+        if line.is_empty() || says_the_same {
             return Ok(offset);
         }
         let twin = page.twin.as_ref().filter(|_| page.judgement.verdict.duplicate_of().is_some());

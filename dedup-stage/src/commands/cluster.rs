@@ -12,7 +12,7 @@ use super::rows;
 use super::signed::{self, Looking};
 use super::table::{Cell, Kind, Table, TableFormat};
 use crate::corpus::cluster::{Documents, Forest, Keep, List, Member, complete};
-use crate::corpus::join::{Edge, EdgeFile, EdgeWriter, Failing, NearCriterion, Nodes, join};
+use crate::corpus::join::{Edge, EdgeFile, EdgeWriter, NearCriterion, Nodes, SharedWriter, join};
 use crate::corpus::output::write;
 use crate::corpus::{Error, Signatures};
 use crate::hamming::cluster::Link;
@@ -70,7 +70,7 @@ enum Linkage {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if let Some(wrong) = rows::absent(args.files.iter().chain(&args.edges)) {
+    if let Some(wrong) = rows::refuse_absent(args.files.iter().chain(&args.edges)) {
         return Ok(wrong);
     }
     let paths: Vec<&PathBuf> = args.files.iter().collect();
@@ -98,7 +98,7 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let inputs = args.files.iter().chain(&args.edges).map(PathBuf::as_path);
     let output = args.output.as_deref().or(args.forest.as_deref());
-    if let Some(wrong) = rows::replaces_input(output, inputs) {
+    if let Some(wrong) = rows::refuse_replacing(output, inputs) {
         return Ok(wrong);
     }
     let start = Instant::now();
@@ -228,7 +228,7 @@ fn each_edge(
     let (criterion, effort) = (args.looking.criterion(), args.looking.effort());
     let of_all = 2.0 / (files.len() * (files.len() + 1)) as f64;
     let progress = Progress::new("pairs", nodes.len() as usize, "documents");
-    let taking = Failing::new(visit);
+    let taking = SharedWriter::new(visit);
     for (i, a) in files.iter().enumerate() {
         for (j, b) in files.iter().enumerate().skip(i) {
             let (start, other) = (starts[i], starts[j]);

@@ -50,7 +50,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if let Some(wrong) = rows::absent(std::iter::once(&args.pairs).chain(&args.lexicon)) {
+    if let Some(wrong) = rows::refuse_absent(std::iter::once(&args.pairs).chain(&args.lexicon)) {
         return Ok(wrong);
     }
     let name = args.pairs.display();
@@ -91,7 +91,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         );
     }
     let text = if args.json { json(&reports, args.strata)? } else { table(&reports, args.strata) };
-    rows::listened(io::stdout().write_all(text.as_bytes()))?;
+    rows::unless_closed(io::stdout().write_all(text.as_bytes()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -68,7 +68,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             filter(&Wish { reject, accept, error }, plot.as_deref(), json)?
         }
     };
-    rows::listened(io::stdout().write_all(text.as_bytes()))?;
+    rows::unless_closed(io::stdout().write_all(text.as_bytes()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -40,7 +40,7 @@ struct Answer<'a> {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if let Some(wrong) = rows::absent(&args.files) {
+    if let Some(wrong) = rows::refuse_absent(&args.files) {
         return Ok(wrong);
     }
     let mut out = BufWriter::new(io::stdout().lock());
@@ -73,7 +73,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
         }
     }
-    rows::listened(out.flush())?;
+    rows::unless_closed(out.flush())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -94,5 +94,5 @@ fn answer(
         words: page.words,
     };
     let line = serde_json::to_string(&answer)? + "\n";
-    Ok(rows::listened(out.write_all(line.as_bytes()))?)
+    Ok(rows::unless_closed(out.write_all(line.as_bytes()))?)
 }

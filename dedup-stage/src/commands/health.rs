@@ -25,7 +25,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if let Some(wrong) = rows::absent([&args.file]) {
+    if let Some(wrong) = rows::refuse_absent([&args.file]) {
         return Ok(wrong);
     }
     let is_signatures = Signatures::is_signatures(&args.file)?;
@@ -39,7 +39,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     // `signed::open` has read the whole file.
     let undamaged = if is_signatures { "undamaged\tyes\n" } else { "" };
-    rows::listened(std::io::stdout().write_all(format!("{undamaged}{}", table(&health)).as_bytes()))?;
+    rows::unless_closed(std::io::stdout().write_all(format!("{undamaged}{}", table(&health)).as_bytes()))?;
     Ok(ExitCode::SUCCESS)
 }
 

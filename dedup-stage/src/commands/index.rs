@@ -44,7 +44,7 @@ const RAW_DISTANCE: u32 = 3;
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (start, threads) = (Instant::now(), args.threads.unwrap_or_else(rows::cores));
-    if let Some(wrong) = rows::absent([&args.file]) {
+    if let Some(wrong) = rows::refuse_absent([&args.file]) {
         return Ok(wrong);
     }
     if Signatures::is_signatures(&args.file)? {
@@ -63,7 +63,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let k = args.distance.unwrap_or(RAW_DISTANCE);
     let Some(output) = &args.output else { return Ok(rows::wrong_usage(&"say --output INDEX")) };
-    if let Some(wrong) = rows::replaces_input(Some(output), [args.file.as_path()]) {
+    if let Some(wrong) = rows::refuse_replacing(Some(output), [args.file.as_path()]) {
         return Ok(wrong);
     }
     let fingerprints = Fingerprints::open(&args.file)?;

@@ -25,7 +25,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if let Some(wrong) = rows::absent(&args.files) {
+    if let Some(wrong) = rows::refuse_absent(&args.files) {
         return Ok(wrong);
     }
     let url = Url::parse("http://localhost/")?;

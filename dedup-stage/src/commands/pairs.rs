@@ -10,7 +10,7 @@ use super::rows::{self, Format};
 use super::signed::{self, Looking};
 use super::table::TableFormat;
 use crate::corpus::Signatures;
-use crate::corpus::join::{Edge, EdgeWriter, Failing, Nodes, join};
+use crate::corpus::join::{Edge, EdgeWriter, Nodes, SharedWriter, join};
 use crate::corpus::output::write;
 use crate::hamming::Fingerprints;
 use crate::hamming::pairs::{Listed, near, rotate, rows as rows_of};
@@ -102,7 +102,7 @@ impl AnyFormat {
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let files: Vec<&PathBuf> = std::iter::once(&args.file).chain(&args.other).collect();
-    if let Some(wrong) = rows::absent(files.iter().copied()) {
+    if let Some(wrong) = rows::refuse_absent(files.iter().copied()) {
         return Ok(wrong);
     }
     if signed::are_signatures(&files)? { of_signatures(&args, &files) } else { of_fingerprints(&args) }
@@ -117,7 +117,7 @@ fn of_signatures(args: &Args, paths: &[&PathBuf]) -> anyhow::Result<ExitCode> {
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
     let output = args.output.as_deref().or(args.edges.as_deref());
-    if let Some(wrong) = rows::replaces_input(output, paths.iter().map(|path| path.as_path())) {
+    if let Some(wrong) = rows::refuse_replacing(output, paths.iter().map(|path| path.as_path())) {
         return Ok(wrong);
     }
     let start = Instant::now();
@@ -148,7 +148,7 @@ fn write_edges(
     // Nodes of the second file follow those of the first.
     let second = if b.is_some() { a.rows() } else { 0 };
     write(path, |file| {
-        let writer = Failing::new(EdgeWriter::new(file, nodes, looking.criterion())?);
+        let writer = SharedWriter::new(EdgeWriter::new(file, nodes, looking.criterion())?);
         let take = |edges: &mut Vec<Edge>| {
             pairs.fetch_add(edges.len() as u64, Ordering::Relaxed);
             edges.iter_mut().for_each(|edge| edge.b += second);

@@ -44,7 +44,7 @@ fn count(text: &str) -> Result<u64, String> {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let plan = plan(args.fingerprints, args.distance, args.memory, args.bits, Calibration::measure());
     let text = if args.json { serde_json::to_string_pretty(&plan)? + "\n" } else { table(&plan, args.bits) };
-    rows::listened(std::io::stdout().write_all(text.as_bytes()))?;
+    rows::unless_closed(std::io::stdout().write_all(text.as_bytes()))?;
     Ok(if plan.designs.is_empty() || plan.chosen.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

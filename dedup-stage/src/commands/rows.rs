@@ -27,11 +27,11 @@ pub fn write(rows: impl Iterator<Item = [u64; 3]>, format: Format) -> io::Result
         }
         out.flush()
     };
-    listened(all())
+    unless_closed(all())
 }
 
 /// Turns a closed stdout from an error into `false`.
-pub fn listened(result: io::Result<()>) -> io::Result<bool> {
+pub fn unless_closed(result: io::Result<()>) -> io::Result<bool> {
     match result {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
@@ -46,14 +46,14 @@ pub fn wrong_usage(what: &impl std::fmt::Display) -> ExitCode {
 }
 
 /// If an output would replace an input, says so on stderr. Returns the exit code in this case.
-pub fn replaces_input<'a>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'a Path>) -> Option<ExitCode> {
+pub fn refuse_replacing<'a>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'a Path>) -> Option<ExitCode> {
     let input = output.and_then(|output| replaced(output, inputs))?;
     Some(wrong_usage(&format_args!("{} is both read and written", input.display())))
 }
 
 /// If an input does not exist, says so on stderr. Returns the exit code in this case. A command asks this before it
 /// makes its outputs.
-pub fn absent<'a>(inputs: impl IntoIterator<Item = &'a PathBuf>) -> Option<ExitCode> {
+pub fn refuse_absent<'a>(inputs: impl IntoIterator<Item = &'a PathBuf>) -> Option<ExitCode> {
     let is_absent = |input: &&PathBuf| {
         let found = if input.as_os_str() == "-" { return false } else { input.metadata() };
         found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)

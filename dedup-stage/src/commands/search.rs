@@ -56,7 +56,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if let Some(wrong) = rows::absent([&args.stored, &args.queries]) {
+    if let Some(wrong) = rows::refuse_absent([&args.stored, &args.queries]) {
         return Ok(wrong);
     }
     if Frozen::is_index(&args.stored)? || !signed::are_signatures(&[&args.stored, &args.queries])? {
@@ -69,7 +69,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Ok(format) => format,
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
-    if let Some(wrong) = rows::replaces_input(args.output.as_deref(), [&*args.queries, &*args.stored]) {
+    if let Some(wrong) = rows::refuse_replacing(args.output.as_deref(), [&*args.queries, &*args.stored]) {
         return Ok(wrong);
     }
     let start = Instant::now();

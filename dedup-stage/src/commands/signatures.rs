@@ -42,7 +42,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(rows::wrong_usage(&"a signature file cannot be written to stdout; name a file"));
     }
     let Expanded { files, unknown, unread, repeated } = expand(&args.inputs, args.format, &args.output);
-    if let Some(wrong) = rows::replaces_input(Some(&args.output), files.iter().map(PathBuf::as_path)) {
+    if let Some(wrong) = rows::refuse_replacing(Some(&args.output), files.iter().map(PathBuf::as_path)) {
         return Ok(wrong);
     }
     let splits = match splits(&files, args.format) {

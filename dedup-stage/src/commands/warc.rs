@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::Context as _;
 
 use super::progress::Bar;
-use super::rows::{absent, wrong_usage};
+use super::rows::{refuse_absent, wrong_usage};
 use super::run::{Judging, Remembering};
 use crate::pipeline::{Limits, NextItem, ordered};
 use crate::signature;
@@ -51,7 +51,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             return Ok(wrong_usage(&format_args!("{} is both read and written", input.display())));
         }
     }
-    if let Some(wrong) = absent(&args.inputs) {
+    if let Some(wrong) = refuse_absent(&args.inputs) {
         return Ok(wrong);
     }
     let verdicts: Option<Box<dyn Write>> = match &args.verdicts {

@@ -60,8 +60,6 @@ pub struct Tally {
     pub joined: Vec<(u32, f64)>,
     /// The pairs of hosts of which three copies have diverged, with the time since when.
     pub watched: HashMap<PairId, f64>,
-    /// Visits to a representative that compared its content with another page's.
-    pub misled: u64,
 }
 
 impl<'a> Ours<'a> {

@@ -17,7 +17,7 @@ use super::seeds::{Seeds, seeds};
 use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{Usage, report, tell};
 use crate::cluster::loopback::child;
-use crate::cluster::{BrokerArgs, Total, Wish, operate, status};
+use crate::cluster::{BrokerArgs, Total, WantedState, operate, status};
 use crate::engine::StopReason;
 
 /// Arguments of `crawler cluster`.
@@ -192,9 +192,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                     false => text(&total, reason, SummaryOf::Cluster),
                 });
             }
-            Command::Pause(Named { access }) => operate::wish(&access, Wish::Pause, None).await?,
-            Command::Resume(Resume { access, max_pages }) => operate::wish(&access, Wish::Run, max_pages).await?,
-            Command::Stop(Named { access }) => operate::wish(&access, Wish::Stop, None).await?,
+            Command::Pause(Named { access }) => operate::want(&access, WantedState::Pause, None).await?,
+            Command::Resume(Resume { access, max_pages }) => {
+                operate::want(&access, WantedState::Run, max_pages).await?
+            }
+            Command::Stop(Named { access }) => operate::want(&access, WantedState::Stop, None).await?,
             Command::AddSeeds(add) => {
                 let AddSeeds { access, seeds: given } = add;
                 let seeds = seeds(&given)?;

@@ -206,11 +206,11 @@ impl Display {
 
     /// Whether no worker has held a share for the time of a lease.
     fn is_stuck(&mut self, status: &CrawlStatus) -> bool {
-        use crate::cluster::Held;
+        use crate::cluster::LeaseState;
         let is_held = status
             .workers
             .iter()
-            .any(|worker| matches!(worker.held, Held::Yes { .. } | Held::Late { free_in: 1.., .. }));
+            .any(|worker| matches!(worker.held, LeaseState::Yes { .. } | LeaseState::Late { free_in: 1.., .. }));
         if is_held || self.failed {
             self.deserted = None;
             return false;

@@ -19,7 +19,7 @@ use url::Url;
 use super::board::Board;
 use super::connect::{BrokerArgs, BrokerConnection};
 use super::operate::{self, Shape};
-use super::record::Wish;
+use super::record::WantedState;
 use super::status::{CrawlStatus, look};
 use super::worker::crawl;
 use super::{ClusterError, Result, broker};
@@ -96,7 +96,7 @@ impl Loopback {
                     let what = format!("{other} is no seed of the crawl in {}", dir.display());
                     return Err(ClusterError::Usage(format!("{what}; name another directory with --dir")));
                 }
-                runtime.block_on(operate::wish(&access, Wish::Run, None))?;
+                runtime.block_on(operate::want(&access, WantedState::Run, None))?;
                 say(format!(
                     "going on with the crawl in {}, with the settings and workers of its beginning",
                     dir.display()
@@ -165,7 +165,7 @@ impl Loopback {
 
     /// Tells all workers to save their state and end, including those that were started elsewhere.
     pub fn stop(&self) -> Result<()> {
-        self.runtime.block_on(operate::wish(&self.access, Wish::Stop, None))
+        self.runtime.block_on(operate::want(&self.access, WantedState::Stop, None))
     }
 
     /// Waits until the workers have saved their state and ended, and then ends the brokers. Returns whether the workers

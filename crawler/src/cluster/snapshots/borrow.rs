@@ -6,7 +6,7 @@ use dedup_stage::store::{Space, Store};
 use super::super::board::Board;
 use super::super::connect::BrokerConnection;
 use super::super::record::keys;
-use super::super::shares::Muster;
+use super::super::shares::Assignment;
 use super::super::{ClusterError, Result, broker, pages};
 use super::records::{commit_records, failed};
 use super::restore::whole;
@@ -35,7 +35,7 @@ pub fn nameless() -> ClusterError {
 ///
 /// [`ClusterError::Usage`] if there is no folder, or no undamaged snapshot in it.
 pub async fn borrow(board: &Board, folder: impl Fn(usize) -> Option<Folder>, disk: &mut impl Store) -> Result<()> {
-    let shares = board.need::<Muster>(keys::MUSTER).await?.record.shares.len();
+    let shares = board.need::<Assignment>(keys::ASSIGNMENT).await?.record.shares.len();
     let mut all = Vec::new();
     for share in 0..shares {
         let folder = folder(share).ok_or_else(nameless)?;

@@ -16,7 +16,7 @@ use super::super::board::Board;
 use super::super::commits::{self, LOG_AT};
 use super::super::connect::BrokerConnection;
 use super::super::record::keys;
-use super::super::shares::{Muster, Stay};
+use super::super::shares::{Assignment, Stay};
 use super::super::{Result, broker, links, pages};
 use super::{Entry, Folder, Kept, Manifest, Places, Segment, kept};
 use crate::crawl::Member;
@@ -162,8 +162,8 @@ impl Maker {
         // All shares need the stream of pages.
         let mut pages = floor.pages;
         // A share that joins is on this list before it reads the records of the judge from a snapshot.
-        let muster = self.board.need::<Muster>(keys::MUSTER).await?.record;
-        for (share, _) in muster.shares.iter().enumerate().filter(|(_, share)| share.stay != Stay::Left) {
+        let assignment = self.board.need::<Assignment>(keys::ASSIGNMENT).await?.record;
+        for (share, _) in assignment.shares.iter().enumerate().filter(|(_, share)| share.stay != Stay::Left) {
             pages = pages.min(kept(&self.board, share).await?.floor().pages);
         }
         cut(&self.cluster, &pages::stream_of(&self.cluster), &pages::subject_of(&self.cluster), pages).await?;

@@ -40,7 +40,7 @@ pub fn run(file: &Path, distance: u32, link: Link, threads: usize) -> anyhow::Re
     } else {
         write(&find(&Fingerprints::open(file)?), None)
     };
-    rows::listened(written)?;
+    rows::unless_closed(written)?;
     Ok(ExitCode::SUCCESS)
 }
 

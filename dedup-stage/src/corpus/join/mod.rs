@@ -286,12 +286,12 @@ pub fn collect(
 /// A writer of edges for several threads, which can fail. The first error is kept, and edges that come later are
 /// dropped.
 #[derive(Debug)]
-pub struct Failing<W> {
+pub struct SharedWriter<W> {
     inner: Mutex<(W, Option<super::Error>)>,
     failed: AtomicBool,
 }
 
-impl<W> Failing<W> {
+impl<W> SharedWriter<W> {
     /// Wraps a writer.
     pub fn new(writer: W) -> Self {
         Self { inner: Mutex::new((writer, None)), failed: AtomicBool::new(false) }

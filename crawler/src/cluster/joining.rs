@@ -8,9 +8,9 @@ use tokio::time::{Instant, sleep};
 
 use super::board::{Board, Versioned};
 use super::connect::BrokerConnection;
-use super::lease::{Claim, Held, LeaseSeen};
-use super::record::{Control, Crawl, Wish, Worker, keys};
-use super::shares::{Muster, Share, Stay};
+use super::lease::{Claim, HeldLease, LeaseSeen};
+use super::record::{Control, Crawl, WantedState, Worker, keys};
+use super::shares::{Assignment, Share, Stay};
 use super::{Result, snapshots};
 use crate::engine::{PeerProgress, Phase};
 
@@ -50,22 +50,24 @@ pub struct Seeker<'a> {
 impl Seeker<'_> {
     /// Registers the worker, waits until the hosts are shared, and takes a share: the worker's own, one that another
     /// worker has abandoned, or a new one. Returns `None` if no share is left, because the crawl is over or stopped.
-    pub async fn find(&self) -> Result<Option<(WorkerShare, Held)>> {
-        let mut muster = self.join().await?;
+    pub async fn find(&self) -> Result<Option<(WorkerShare, HeldLease)>> {
+        let mut assignment = self.join().await?;
         let length = Duration::from_millis(self.crawl.lease);
         let mut seen = Vec::new();
         loop {
-            let shares = muster.shares.len();
+            let shares = assignment.shares.len();
             seen.resize(shares, None);
-            let named = muster.shares.iter().position(|share| share.worker.id == self.worker.id);
+            let named = assignment.shares.iter().position(|share| share.worker.id == self.worker.id);
             let wanted: Vec<usize> = named.or(self.bound).map_or_else(|| (0..shares).collect(), |share| vec![share]);
             let (mut done, mut kept) = (0, 0);
             for share in wanted.iter().copied() {
                 let progress = self.board.get::<PeerProgress>(&keys::progress(share)).await?;
                 let is_done = progress.is_some_and(|progress| progress.record.phase == Phase::Ended);
                 let claim = Claim { worker: &self.worker.id, is_named: named.is_some(), is_done };
-                let has_left = is_done && muster.shares[share].stay == Stay::Left;
-                if !has_left && let Some(held) = Held::take(self.board, share, claim, length, &mut seen[share]).await? {
+                let has_left = is_done && assignment.shares[share].stay == Stay::Left;
+                if !has_left
+                    && let Some(held) = HeldLease::take(self.board, share, claim, length, &mut seen[share]).await?
+                {
                     self.name(share, held.life()).await?;
                     return Ok(Some((WorkerShare { share, shares }, held)));
                 }
@@ -73,7 +75,7 @@ impl Seeker<'_> {
                 kept += usize::from(!is_done && seen[share].is_some_and(|seen: LeaseSeen| seen.is_kept(length)));
             }
             let control = self.board.get::<Control>(keys::CONTROL).await?;
-            if done == wanted.len() || control.is_some_and(|control| control.record.wish == Wish::Stop) {
+            if done == wanted.len() || control.is_some_and(|control| control.record.wish == WantedState::Stop) {
                 return Ok(None);
             }
             let has_no_place = named.is_none() && self.bound.is_none();
@@ -82,59 +84,62 @@ impl Seeker<'_> {
                 if !self.has_snapshots && snapshots::is_cut(self.cluster, 0).await? {
                     return Err(snapshots::nameless());
                 }
-                muster = self.board.change(keys::MUSTER, |muster: &mut Muster| Ok(muster.join(&self.worker))).await?;
+                assignment = self
+                    .board
+                    .change(keys::ASSIGNMENT, |assignment: &mut Assignment| Ok(assignment.join(&self.worker)))
+                    .await?;
                 continue;
             }
             sleep(length / 20).await;
-            muster = self.board.need(keys::MUSTER).await?.record;
+            assignment = self.board.need(keys::ASSIGNMENT).await?.record;
         }
     }
 
     /// Registers the worker on the list of shares, and waits until the hosts are shared.
-    async fn join(&self) -> Result<Muster> {
+    async fn join(&self) -> Result<Assignment> {
         let Self { board, crawl, worker, .. } = self;
-        let mut muster: Muster =
-            board.change(keys::MUSTER, |muster: &mut Muster| Ok(muster.add(worker, crawl))).await?;
+        let mut assignment: Assignment =
+            board.change(keys::ASSIGNMENT, |assignment: &mut Assignment| Ok(assignment.add(worker, crawl))).await?;
         let (mut count, mut since) = (0, Instant::now());
-        while !muster.settled {
-            if muster.shares.len() != count {
-                (count, since) = (muster.shares.len(), Instant::now());
+        while !assignment.settled {
+            if assignment.shares.len() != count {
+                (count, since) = (assignment.shares.len(), Instant::now());
             }
             if crawl.workers == 0 && since.elapsed() >= NOBODY {
                 // Another worker may do this at the same time. A worker that comes at the last moment is counted, too.
-                let settle = |muster: &mut Muster| {
-                    let changes = !muster.settled && muster.shares.len() == count;
+                let settle = |assignment: &mut Assignment| {
+                    let changes = !assignment.settled && assignment.shares.len() == count;
                     if changes {
-                        muster.settle(crawl.partitions);
+                        assignment.settle(crawl.partitions);
                     }
                     Ok(changes)
                 };
-                muster = board.change(keys::MUSTER, settle).await?;
+                assignment = board.change(keys::ASSIGNMENT, settle).await?;
                 continue;
             }
             sleep(LOOK).await;
-            if let Some(Versioned { record, .. }) = board.get(keys::MUSTER).await? {
-                muster = record;
+            if let Some(Versioned { record, .. }) = board.get(keys::ASSIGNMENT).await? {
+                assignment = record;
             }
         }
-        Ok(muster)
+        Ok(assignment)
     }
 
     /// Writes this worker and its process into the entry of a share.
     async fn name(&self, share: usize, life: &str) -> Result<()> {
-        let name = |muster: &mut Muster| {
-            let share = &mut muster.shares[share];
+        let name = |assignment: &mut Assignment| {
+            let share = &mut assignment.shares[share];
             share.worker.clone_from(&self.worker);
             share.life = life.to_owned();
             Ok(true)
         };
-        self.board.change(keys::MUSTER, name).await.map(|_| ())
+        self.board.change(keys::ASSIGNMENT, name).await.map(|_| ())
     }
 }
 
-impl Muster {
+impl Assignment {
     /// Adds a worker, or updates one that comes back. After the hosts are shared, no worker is added. Returns whether
-    /// the muster has changed.
+    /// the assignment has changed.
     fn add(&mut self, worker: &Worker, crawl: &Crawl) -> bool {
         if let Some(known) = self.shares.iter_mut().find(|known| known.worker.id == worker.id) {
             let moved = known.worker != *worker;
@@ -170,21 +175,22 @@ mod tests {
     fn the_hosts_are_shared_when_all_have_come_and_who_joins_later_begins_with_nothing() {
         let worker = |id: &str| Worker { id: id.into(), host: "here".into(), dir: "/crawl".into() };
         let crawl = |workers| Crawl { workers, partitions: 10, ..Crawl::default() };
-        let mut muster = Muster::default();
-        assert!(muster.add(&worker("a"), &crawl(2)));
-        assert!(!muster.add(&worker("a"), &crawl(2)), "it has come before");
-        assert!(!muster.settled);
-        assert!(muster.add(&worker("b"), &crawl(2)));
-        assert!(muster.settled);
-        assert!(!muster.add(&worker("c"), &crawl(2)), "it is too late");
+        let mut assignment = Assignment::default();
+        assert!(assignment.add(&worker("a"), &crawl(2)));
+        assert!(!assignment.add(&worker("a"), &crawl(2)), "it has come before");
+        assert!(!assignment.settled);
+        assert!(assignment.add(&worker("b"), &crawl(2)));
+        assert!(assignment.settled);
+        assert!(!assignment.add(&worker("c"), &crawl(2)), "it is too late");
         let moved = Worker { host: "there".into(), ..worker("b") };
-        assert!(muster.add(&moved, &crawl(2)));
-        let workers = |muster: &Muster| muster.shares.iter().map(|share| share.worker.clone()).collect::<Vec<_>>();
-        assert_eq!(workers(&muster), [worker("a"), moved.clone()]);
-        assert!(muster.join(&worker("c")) && !muster.join(&worker("c")));
-        assert_eq!(workers(&muster), [worker("a"), moved, worker("c")]);
-        assert_eq!(muster.shares.iter().map(|share| share.partitions.count()).collect::<Vec<_>>(), [5, 5, 0]);
-        let mut open = Muster::default();
+        assert!(assignment.add(&moved, &crawl(2)));
+        let workers =
+            |assignment: &Assignment| assignment.shares.iter().map(|share| share.worker.clone()).collect::<Vec<_>>();
+        assert_eq!(workers(&assignment), [worker("a"), moved.clone()]);
+        assert!(assignment.join(&worker("c")) && !assignment.join(&worker("c")));
+        assert_eq!(workers(&assignment), [worker("a"), moved, worker("c")]);
+        assert_eq!(assignment.shares.iter().map(|share| share.partitions.count()).collect::<Vec<_>>(), [5, 5, 0]);
+        let mut open = Assignment::default();
         assert!(open.add(&worker("a"), &crawl(0)));
         assert!(!open.settled, "nobody has said how many come");
     }

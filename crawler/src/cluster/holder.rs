@@ -5,14 +5,14 @@ use tokio::sync::watch;
 
 use super::board::Board;
 use super::connect::BrokerConnection;
+use super::joining::WorkerShare;
 use super::lease::Deadline;
-use super::muster::WorkerShare;
 use super::roster::Roster;
 use super::task::WorkerTask;
 use crate::crawl::Member;
 
 /// A worker that has a share.
-pub struct Post<'a> {
+pub struct ShareHolder<'a> {
     /// The task of the worker.
     pub task: &'a WorkerTask,
     /// The runtime of its tasks.
