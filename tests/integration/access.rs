@@ -1,4 +1,5 @@
-//! Who the crawl is to a site: cookies, accounts, logins and signatures, from the crawl to the server and into its outputs.
+//! Tests how the crawl identifies itself to sites: cookies, accounts, logins and signatures, from the crawl to the
+//! server and into the outputs.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -7,13 +8,13 @@ use crawler::outcome::ending;
 use tests::crawl::{Crawled, text};
 use tests::told::{Answer, Asked, Told, html, missing, moved};
 
-/// Where one page is in `pages.jsonl`.
+/// The place of a page in `pages.jsonl`.
 fn page<'a>(crawled: &'a Crawled, url: &str) -> &'a serde_json::Value {
     let found = crawled.pages.iter().find(|page| text(page, "url") == url);
     found.unwrap_or_else(|| panic!("{url} is not among {:?}", crawled.urls()))
 }
 
-/// Everything that a crawl wrote, but for its state, as text; gzip members unpacked.
+/// All outputs of a crawl as text, without its state. Gzip members are unpacked.
 fn written(dir: &Path) -> anyhow::Result<String> {
     let mut all = String::new();
     for entry in std::fs::read_dir(dir)? {
@@ -34,7 +35,7 @@ fn written(dir: &Path) -> anyhow::Result<String> {
     Ok(all)
 }
 
-/// `a.test` sets a cookie on its front page, and links to itself and to a stranger.
+/// A server: `a.test` sets a cookie on its front page, and links to itself and to a foreign site.
 fn baker(asked: &Asked) -> Answer {
     match (asked.host.as_str(), asked.target.as_str()) {
         ("a.test", "/") => {
@@ -56,7 +57,7 @@ fn cookies_go_back_to_their_site_alone_and_into_no_output() -> anyhow::Result<()
     assert_eq!(told.of("b.test", "/")[0].field("cookie"), "");
     let all = written(dir.path())?;
     assert!(all.contains("sid=[redacted]") && !all.contains("s3cret"));
-    // A later run in the directory knows the cookie still.
+    // A later run in the directory still has the cookie.
     told.crawl(dir.path(), "http://a.test/", &[("fetch.recrawl", "true")])?;
     assert_eq!(told.of("a.test", "/")[1].field("cookie"), "sid=s3cret");
     Ok(())
@@ -81,7 +82,7 @@ fn cookies_of_a_file_are_sent() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `a.test` wants HTTP authentication of a kind, and redirects one URL to a stranger.
+/// A server: `a.test` wants HTTP authentication of this kind, and redirects one URL to a foreign site.
 fn guarded(scheme: &'static str) -> impl Fn(&Asked) -> Answer {
     move |asked| {
         let is_known = asked.field("authorization").starts_with(scheme);
@@ -124,7 +125,7 @@ fn accounts_are_shown_to_their_host_alone() -> anyhow::Result<()> {
         let all = written(&out)?;
         assert!(all.contains("[redacted]") && !secrets.iter().any(|secret| all.contains(secret)), "{word}");
     }
-    // The control: without the account there is nothing to see.
+    // The control: without the account, the pages cannot be seen.
     let (told, dir) = (Told::new(guarded("Basic"))?, tempfile::tempdir()?);
     let crawled = told.crawl(dir.path(), "http://a.test/", &[])?;
     assert_eq!(page(&crawled, "http://a.test/")["status"], 401);
@@ -133,9 +134,9 @@ fn accounts_are_shown_to_their_host_alone() -> anyhow::Result<()> {
 
 /// A site with a form, a token against forgery, and sessions that end after a few pages.
 struct Members {
-    /// Pages that the session still has, and how often somebody has logged in.
+    /// The number of pages that the session still allows, and the number of logins so far.
     session: Mutex<(u32, u32)>,
-    /// Where the form is sent on to, with 307.
+    /// The address to which the form is redirected with 307, if it is.
     sent_on: Option<&'static str>,
 }
 
@@ -172,7 +173,7 @@ impl Members {
     }
 }
 
-/// A file with the login whose form is at this path, or where this path leads.
+/// Writes a file with a login. `login` is the path of the form, or a path that redirects to the form.
 fn plan(dir: &Path, login: &str) -> anyhow::Result<String> {
     let file = dir.join("login.toml");
     let text = format!(
@@ -202,7 +203,7 @@ fn a_crawl_logs_in_and_again_when_the_session_is_lost() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A site that lets in, and then shows its form without a word in the place of every page.
+/// A site that accepts a login, and then shows its form, without a word of text, in the place of every page.
 fn forgetful(asked: &Asked) -> Answer {
     let form = "<title>Log in</title><form method=post action=/login><input type=password name=password></form>";
     match (asked.method.as_str(), asked.target.as_str()) {
@@ -224,14 +225,14 @@ fn a_crawl_with_an_account_that_saw_walls_does_not_call_itself_complete() -> any
     assert_eq!(crawled.stats.walls_with_account, 15, "{:?}", crawled.stats);
     let said = ending(&crawled.stats, "done", None);
     assert!(said.starts_with("15 pages show a wall although the crawl has an account"), "{said}");
-    // The control: without an account, walls are what one expects.
+    // The control: without an account, walls are expected.
     let crawled = crawl("stranger", &[])?;
     assert_eq!((crawled.stats.labels["wall"], crawled.stats.walls_with_account), (15, 0));
     assert!(ending(&crawled.stats, "done", None).contains("It is complete"), "{:?}", crawled.stats);
     Ok(())
 }
 
-/// A site whose links and redirects have a password.
+/// A site whose links and redirects contain a password.
 fn talkative(asked: &Asked) -> Answer {
     match asked.target.as_str() {
         "/" => html("<p>A page</p><a href=http://me:s3cret@t.test/two>two</a> <a href=/r>r</a>"),
@@ -269,7 +270,7 @@ fn a_form_is_not_sent_on_to_another_host() -> anyhow::Result<()> {
 fn requests_are_signed_each_on_its_own() -> anyhow::Result<()> {
     let (told, dir) = (Told::new(baker)?, tempfile::tempdir()?);
     let key = dir.path().join("key.pem");
-    // RFC 9421, appendix B.1.4.
+    // The key of RFC 9421, appendix B.1.4.
     let pem = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF\n-----END PRIVATE KEY-----\n";
     std::fs::write(&key, pem)?;
     let key = key.to_string_lossy().into_owned();

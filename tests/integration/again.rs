@@ -1,5 +1,5 @@
-//! Crawls that are run again: what was fetched before is no news, what is unchanged is called so, and what was under way when
-//! a run ended goes on.
+//! Crawls that are run again: a page that was fetched before is not new, an unchanged page is called unchanged, and
+//! work that was under way when a run ended is continued.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -28,8 +28,8 @@ fn report(dir: &Path) -> anyhow::Result<Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Catches a judge that takes a page for new each time it is fetched: three crawls of three pages have three unique pages,
-/// not nine. Here nothing is conditional: the server sends every page anew.
+/// Catches a judge that takes a page for new each time it is fetched: three crawls of three pages have three unique
+/// pages, not nine. The requests here are not conditional: the server sends every page again.
 #[test]
 fn what_is_fetched_again_is_unchanged_and_not_unique() -> anyhow::Result<()> {
     for mode in MODES {
@@ -43,9 +43,9 @@ fn what_is_fetched_again_is_unchanged_and_not_unique() -> anyhow::Result<()> {
                     "<p>{}</p><a href=/bytes>b</a> <a href=/content>c</a> <a href=/gone>g</a>",
                     words(1, 80)
                 )),
-                // Other bytes each time, and the same words.
+                // Each time, the bytes differ and the words are the same.
                 "/bytes" => html(format!("<!-- {round} --><p>{}</p>", words(2, 80))),
-                // Other words in the second round.
+                // In the second round, the words differ.
                 "/content" => html(format!("<p>{}</p>", words(if round == 2 { 30 } else { 3 }, 80))),
                 _ => missing(),
             }
@@ -77,7 +77,8 @@ fn what_is_fetched_again_is_unchanged_and_not_unique() -> anyhow::Result<()> {
             ("/bytes", "unchanged", 3, Some("bytes")),
             ("/content", "unique", 1, None),
             ("/content", "unique", 2, Some("content")),
-            // What it showed first was withdrawn when it changed: it is new again, and no duplicate of itself.
+            // The content that it showed first was withdrawn when it changed. So this content is new again, and no
+            // duplicate of itself.
             ("/content", "unique", 3, Some("content")),
         ];
         assert_eq!(told.iter().copied().collect::<BTreeSet<_>>(), expected.into_iter().collect(), "{mode}");
@@ -88,7 +89,7 @@ fn what_is_fetched_again_is_unchanged_and_not_unique() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches the same with the program and over HTTP, where the server answers 304.
+/// Catches the same mistake with the program and over HTTP, where the server answers 304.
 #[test]
 fn three_crawls_of_three_pages_have_three_unique_pages() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
@@ -123,14 +124,14 @@ fn three_crawls_of_three_pages_have_three_unique_pages() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a held link that stays in the list of what was saved although another page's link to it was followed: each such
-/// URL is fetched once, and is in no list of what was not fetched.
+/// Catches a held link that stays in the list of saved URLs although it was followed because of another page: each such
+/// URL is fetched once, and is in no list of URLs that were not fetched.
 #[test]
 fn what_a_unique_page_links_to_is_no_longer_held() -> anyhow::Result<()> {
     for mode in ["drop", "demote"] {
         let clock = Clock::at(1_700_000_000_000);
-        // A text with twelve links; four copies of it, each with two links that only copies have; and a long way to a page
-        // that has all of these.
+        // A text with twelve links; four copies of it, each with two links that only copies have; and a long way to a
+        // page that has all these links.
         let common: String = (0..12).map(|at| format!("<a href=/common/{at}>c</a> ")).collect();
         let rare = |copy: usize| format!("<a href=/rare/{}>r</a> <a href=/rare/{}>r</a>", 2 * copy, 2 * copy + 1);
         let all: String = (0..4).map(rare).collect();
@@ -171,8 +172,8 @@ fn what_a_unique_page_links_to_is_no_longer_held() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a redirect to its own key (here one that sets a tracking parameter) that is lost when the crawl ends between the
-/// two requests and goes on in another run.
+/// Catches a redirect to its own key (here one that sets a tracking parameter) that is lost if the crawl ends between
+/// the two requests and another run continues it.
 #[test]
 fn a_redirect_to_its_own_key_survives_the_end_of_a_run() -> anyhow::Result<()> {
     for mode in MODES {
@@ -193,7 +194,7 @@ fn a_redirect_to_its_own_key_survives_the_end_of_a_run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches links that are thrown away, or counted twice, when a crawl goes on in another mode than it began.
+/// Catches links that are lost, or counted twice, when a crawl is continued in another mode.
 #[test]
 fn a_crawl_that_changes_its_mode_fetches_what_keep_fetches() -> anyhow::Result<()> {
     let answer = |url: &Url, _: usize| -> Answer {

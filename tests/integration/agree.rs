@@ -1,5 +1,5 @@
-//! One judgement, three ways to it: the crawler, the pipe, and the filter over the crawl's own archive say the same of the
-//! same pages in the same order.
+//! The crawler, the pipe, and the filter over the crawl's own archive must judge the same pages in the same order
+//! alike.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -12,7 +12,7 @@ use tests::crawl::{crawl, lines, settings, text};
 use tests::pipe::{Pipe, program};
 use url::{Position, Url};
 
-/// What is compared.
+/// The fields that are compared.
 const FIELDS: [&str; 5] = ["verdict", "duplicate_of", "distance", "resemblance", "simhash"];
 
 #[test]
@@ -50,7 +50,7 @@ fn crawler_pipe_and_archive_agree() -> anyhow::Result<()> {
         assert_eq!(archived.len(), pages.len());
         for page in &pages {
             let verdict = &archived[text(page, "url")];
-            // A revisit record has no body to be fingerprinted again.
+            // A revisit record has no body, so it gets no fingerprint.
             let mut verdict = verdict.clone();
             if page["verdict"] == "exact" {
                 verdict["simhash"] = page["simhash"].clone();

@@ -1,6 +1,5 @@
-//! `crawler check` finds damage: of a crawl directory that is sound, copies are damaged or edited by hand in every way that
-//! comes to mind, and each is told from the original. (That it finds nothing where nothing is wrong, every helper that crawls
-//! asks at its end: see `tests::sound`.)
+//! `crawler check` must find damage. A sound crawl directory is copied, and each copy is damaged in another way. (That
+//! `check` finds nothing in a sound directory is tested by every helper that crawls, at its end: see `tests::sound`.)
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -65,7 +64,7 @@ fn field(
     Damage { name, does: Box::new(does) }
 }
 
-/// Changes the state behind everybody's back.
+/// Changes the state without the knowledge of the crawler.
 fn state(name: &'static str, edit: impl Fn(&mut Session, &mut Rng) -> anyhow::Result<()> + 'static) -> Damage {
     let does = move |dir: &Path, random: &mut Rng| {
         let mut session = Session::new(Box::new(Disk::open(&dir.join("state"), &of_crawl())?));
@@ -87,12 +86,12 @@ fn entries(space: Space, session: &Session) -> anyhow::Result<Vec<Entry>> {
     Ok(all)
 }
 
-/// An entry of the queue that somebody will read: the last one of the longest lane. (What is done may lie there, too, until
-/// its era is swept.)
+/// An entry of the queue that will still be read: the last one of the longest lane. (A lane may also hold entries that
+/// are done, until their era is swept.)
 fn queued(session: &Session) -> anyhow::Result<Entry> {
     let mut lanes: BTreeMap<Vec<u8>, Vec<Entry>> = BTreeMap::new();
     for (key, value) in entries(frontier::spaces::QUEUE, session)? {
-        // The last three bytes tell the place in the lane.
+        // The last three bytes of the key are the place in the lane.
         lanes.entry(key[..key.len() - 3].to_vec()).or_default().push((key, value));
     }
     lanes.into_values().max_by_key(Vec::len).and_then(|mut lane| lane.pop()).context("an entry")
@@ -164,7 +163,7 @@ fn add(value: &mut Value, by: i64) {
 const PAGE_LINES: &str = "pages.jsonl";
 const SKIPPED: &str = "skipped.jsonl";
 
-/// All of them.
+/// All kinds of damage.
 fn damages() -> Vec<Damage> {
     use frontier::spaces::{HELD_FOR, HOSTS, QUEUE, URLS};
     vec![
@@ -278,7 +277,7 @@ fn add_fetched(dir: &Path, random: &mut Rng) -> anyhow::Result<()> {
     Ok(fs::write(dir.join(SKIPPED), format!("{skipped}{line}\n"))?)
 }
 
-/// Deletes the longest record of a space: of the hosts, the one of a host with most in its queue.
+/// Deletes the longest record of a space. In the space of hosts, deletes the record of the host with the longest queue.
 fn deleted_of_host(name: &'static str, space: Space) -> Damage {
     state(name, move |session, _| {
         let entries = entries(space, session)?;
@@ -298,7 +297,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What `check` finds; that it cannot go on, too, is a finding.
+/// The findings of `check`. If `check` itself fails, its error is a finding, too.
 fn findings(dir: &Path) -> Vec<String> {
     match CrawlDir::existing(dir).map_err(anyhow::Error::from).and_then(|mut dir| check(&mut dir)) {
         Ok(findings) => findings,
@@ -306,7 +305,7 @@ fn findings(dir: &Path) -> Vec<String> {
     }
 }
 
-/// A crawl that stopped with something in every state: fetched, queued, held, stopped, refused.
+/// Makes a crawl that stopped with URLs in every state: fetched, queued, held, stopped, refused.
 fn crawled(dir: &Path) -> anyhow::Result<()> {
     let web = Arc::new(Web::demo(12));
     let clock = Clock::at(1_700_000_000_000);
@@ -318,7 +317,8 @@ fn crawled(dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a check that does not look: at every line, at every record, at both directions between them, at every counter.
+/// Catches a check that does not look at every line, at every record, at both directions between them, and at every
+/// counter.
 #[test]
 fn every_damage_is_found() -> anyhow::Result<()> {
     let base = tempfile::tempdir()?;
@@ -344,7 +344,7 @@ fn every_damage_is_found() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a program that finds damage and ends with 0, or tells of it on stderr only.
+/// Catches a program that finds damage but ends with 0, or reports it only on stderr.
 #[test]
 fn the_program_tells_what_it_finds_and_ends_with_1() -> anyhow::Result<()> {
     let base = tempfile::tempdir()?;

@@ -1,4 +1,5 @@
-//! Choosing what to fetch, on whole crawls in memory: what `demote` finds for its fetches, and crawls with a topic.
+//! Tests which pages whole crawls in memory fetch first: the fetches that `demote` needs for its pages, and crawls with
+//! a topic.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use tests::crawl::{crawl_with, settings, text};
 #[test]
 fn demote_finds_everything_with_no_more_fetches_than_the_ideal_gate() -> anyhow::Result<()> {
     let demote = MODES.into_iter().find(|mode| mode.name == "demote+rules").expect("a way of choosing");
-    // How the answers of several hosts interleave is left to chance, and moves a crawl by some fetches: so the sum counts.
+    // Chance decides how the answers of several hosts interleave, and changes a crawl by some fetches. So the sum
+    // counts.
     let (mut sum, mut best) = (0, 0);
     for seed in 1..5 {
         let world = WebKind::Copies.make(seed, 1_500)?.expect("a synthetic web");
@@ -26,8 +28,8 @@ fn demote_finds_everything_with_no_more_fetches_than_the_ideal_gate() -> anyhow:
     Ok(())
 }
 
-/// Catches a crawl in which hosts wait for better ones though nobody needs the slot. Time is that of a clock that stands still
-/// until the crawl waits: so this is what delays cost, and nothing else.
+/// Catches a crawl in which hosts wait for better ones although nobody needs the slot. The clock stands still until the
+/// crawl waits, so the time is only what delays cost.
 #[test]
 fn demote_takes_no_longer_than_keep_for_the_same_pages() -> anyhow::Result<()> {
     for slots in ["64", "1"] {
@@ -51,7 +53,8 @@ fn demote_takes_no_longer_than_keep_for_the_same_pages() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a crawl in which a host whose pages rules stop waits until all others are done, and is crawled alone after that.
+/// Catches a crawl in which a host whose pages are stopped by rules waits until all other hosts are done, and is then
+/// crawled alone.
 #[test]
 fn a_mirror_is_crawled_last_in_demote_and_holds_nobody_up() -> anyhow::Result<()> {
     for (hosts, pages) in [(3, 110), (2, 200), (6, 60)] {
@@ -82,7 +85,7 @@ fn a_mirror_is_crawled_last_in_demote_and_holds_nobody_up() -> anyhow::Result<()
     Ok(())
 }
 
-/// The share of pages about the topic among the first `limit`, crawled in so many runs.
+/// The share of pages about the topic among the first `limit` pages. There is one run for each limit.
 fn harvest(world: &Arc<dyn World>, keys: &[(&str, &str)], limits: &[&str]) -> anyhow::Result<f64> {
     harvest_in(tempfile::tempdir()?.path(), world, keys, limits)
 }
@@ -123,7 +126,7 @@ fn an_example_page_is_a_topic_whether_it_is_a_file_or_fetched() -> anyhow::Resul
     let mut harvests = Vec::new();
     for (like, fetches) in [(file.to_str().unwrap_or_default(), 0), (address, 1)] {
         let keys = [("focus.like", like), ("dedup.on-duplicate", "keep")];
-        // As the program does: the example is fetched before the crawl, and the topic is on record.
+        // As in the program, the example is fetched before the crawl, and the state has the topic.
         let (settings, clock, crawl) = (settings(&keys)?, Clock::at(1_700_000_000_000), tempfile::tempdir()?);
         let fetch = WorldFetch::new(Arc::clone(&world), clock.clone());
         let mut state = CrawlDir::open(crawl.path())?;

@@ -1,4 +1,5 @@
-//! The wall clock is set while a crawl runs: neither its pace nor its end nor what it says of the time may change.
+//! The wall clock is set while a crawl runs. This must change neither the pace of the crawl, nor its end, nor the times
+//! that it reports.
 
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,11 +17,11 @@ use tests::scripted::words;
 use tests::shim::compile;
 use tests::sound::sound_at;
 
-/// Pages of the site, and the delay between two of them.
+/// The number of pages of the site, and the delay between two of them.
 const PAGES: usize = 60;
 const DELAY: Duration = Duration::from_millis(40);
 
-/// A chain of pages, and when each was asked for.
+/// A site with a chain of pages, and the times at which the pages were asked for.
 fn site() -> anyhow::Result<(Background, Arc<Mutex<Vec<Instant>>>)> {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&asked);
@@ -43,7 +44,7 @@ fn site() -> anyhow::Result<(Background, Arc<Mutex<Vec<Instant>>>)> {
     Ok((server, asked))
 }
 
-/// Crawls the site; after a third of it the wall clock is set to another time.
+/// Crawls the site. After a third of it, the wall clock is moved by this many seconds.
 fn crawl_with_shift(seconds: i64) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let (library, shift, dir) =
@@ -95,7 +96,7 @@ fn seconds_of_day(time: &str) -> f64 {
     part(11..13) * 3_600.0 + part(14..16) * 60.0 + part(17..23)
 }
 
-/// The control: the shim does set the clock that programs read.
+/// The control: the shim sets the clock that programs read.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
 fn the_shim_sets_the_wall_clock_of_a_program() -> anyhow::Result<()> {
@@ -112,15 +113,15 @@ fn the_shim_sets_the_wall_clock_of_a_program() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a crawl that asks the wall clock what is due: set back by an hour in its midst, it finds that nothing becomes due
-/// for an hour and ends, or says that it took no time.
+/// Catches a crawl that decides by the wall clock what is due. If the clock is set back by an hour, such a crawl finds
+/// that nothing becomes due for an hour and ends, or reports that it took no time.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
 fn a_wall_clock_that_is_set_back_changes_nothing() -> anyhow::Result<()> {
     crawl_with_shift(-3_600)
 }
 
-/// Catches delays that are over at once, and times of the future, when the wall clock is set forward.
+/// Catches delays that end at once, and times in the future, when the wall clock is set forward.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
 fn a_wall_clock_that_is_set_forward_changes_nothing() -> anyhow::Result<()> {

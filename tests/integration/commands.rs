@@ -1,4 +1,4 @@
-//! The cargo commands in documents and in comments: each names a package and a target that exist.
+//! The cargo commands in documents and in comments must name packages and targets that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,7 +23,7 @@ fn targets(root: &Path) -> anyhow::Result<BTreeMap<String, BTreeSet<String>>> {
     Ok(packages.iter().map(|package| (name(package), of(package))).collect())
 }
 
-/// The commands of a text that name what is not there.
+/// The commands in a text that name a package or a target that does not exist.
 fn wrong(text: &str, targets: &BTreeMap<String, BTreeSet<String>>) -> anyhow::Result<Vec<String>> {
     let command = Regex::new(r#"cargo (?:run|test|bench|build|clippy|doc)\b[^`"\n|&]*"#)?;
     let package = Regex::new(r"(?:-p|--package)[ =]([\w-]+)")?;
@@ -68,7 +68,7 @@ fn every_cargo_command_in_a_document_names_what_is_there() -> anyhow::Result<()>
 #[test]
 fn a_command_that_names_what_is_not_there_is_found() -> anyhow::Result<()> {
     let targets = targets(Path::new(env!("CARGO_MANIFEST_DIR")))?;
-    // The halves are joined here, so that the other test does not find them in this file.
+    // The two halves are joined here, so that the other test does not find this command in this file.
     let command = |rest: &str| format!("run `{} {rest}` first", "cargo run --release");
     assert_eq!(wrong(&command("-p tests --bin choosing -- real"), &targets)?, Vec::<String>::new());
     for rest in ["-p nobody --bin choosing", "-p tests --bin nothing", "--example nothing"] {

@@ -1,4 +1,5 @@
-//! Crawls without end: on a clock that tests move, months pass in seconds. The list of requests, with their times, is the judge.
+//! Crawls without end, on a clock that the tests move: months pass in seconds. The tests judge by the list of requests
+//! with their times.
 
 mod program;
 
@@ -14,15 +15,16 @@ const START: u64 = 1_700_000_000_000;
 const HOUR: u64 = 3_600_000;
 const DAY: u64 = 24 * HOUR;
 
-/// What came of a crawl that ran for so long on its own clock, and when each path was asked for.
+/// The result of a crawl that ran for some time on its own clock, and the times of the requests for each path.
 struct Ran {
     crawled: Crawled,
     asked: BTreeMap<String, Vec<u64>>,
-    /// All requests, robots.txt included.
+    /// The times of all requests, also for robots.txt.
     times: Vec<u64>,
 }
 
-/// Crawls `http://a.test/` without end until the time is over. `shows` says what a path shows at a time since the start.
+/// Crawls `http://a.test/` without end until the time is over. `shows` gives the answer of a path at a time since the
+/// start.
 fn run(
     time: &str,
     more: &[(&str, &str)],
@@ -61,8 +63,8 @@ fn page(number: u64) -> String {
     format!("<title>{number}</title><p>{}</p>", words(number, 100))
 }
 
-/// A front page that links to pages 1 to 12, to copies of 1 to 6, and from day 5 on to a page that is new then. Page 1 changes
-/// each day, page 2 at day 10, page 3 goes away at day 6; the rest stay as they are.
+/// A front page that links to pages 1 to 12, to copies of 1 to 6, and from day 5 on to a page that is new then. Page 1
+/// changes each day, page 2 changes at day 10, page 3 goes away at day 6. The other pages stay as they are.
 fn site(path: &str, at: u64) -> crawler::demo::web::Answer {
     let day = at / DAY;
     let of = |number: u64| match number {
@@ -88,8 +90,8 @@ fn site(path: &str, at: u64) -> crawler::demo::web::Answer {
     }
 }
 
-/// Catches a crawl that ends when its queue is empty, that never sees what is new, and that visits copies or what never
-/// changes as often as what changes.
+/// Catches a crawl that ends when its queue is empty, one that never finds new pages, and one that visits copies or
+/// pages that never change as often as pages that change.
 #[test]
 fn it_goes_on_and_sees_what_changes() -> anyhow::Result<()> {
     let ran = run("30d", &[("dedup.rules", "false")], site)?;
@@ -122,7 +124,7 @@ fn it_goes_on_and_sees_what_changes() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a page that is visited more often or more seldom than the user allows, copies included.
+/// Catches a page that is visited more often or more seldom than the user allows, also a copy.
 #[test]
 fn ages_bound_every_page() -> anyhow::Result<()> {
     let (min_age, max_age) = (350 * HOUR / 60, 12 * HOUR);
@@ -133,7 +135,7 @@ fn ages_bound_every_page() -> anyhow::Result<()> {
         let is_gone = ["/p3", "/c3"].contains(&path.as_str());
         for (one, next) in times.iter().zip(&times[1..]) {
             assert!(next - one >= min_age - 1_000, "{path}: again after {} s", (next - one) / 1_000);
-            // Requests wait for each other: a minute is more than all of them take.
+            // Requests wait for each other. All of them together take less than a minute.
             assert!(is_gone || next - one <= max_age + HOUR / 60, "{path}: only after {} s", (next - one) / 1_000);
         }
         let last = times.last().copied().unwrap_or(0);
@@ -149,8 +151,8 @@ fn endless(path: &str, at: u64) -> crawler::demo::web::Answer {
     html(format!("<p>{}</p>{links}", words(number + 1_000_000 * (4 * at / HOUR), 100)))
 }
 
-/// Catches a crawl that never comes to its visits because there is always something new, and one that never comes to what is
-/// new because there is always a visit. Without bounds the worth of a fetch decides: a page that nobody has seen is worth more.
+/// Catches a crawl that makes no visits because there is always a new page, and one that fetches no new page because
+/// there is always a visit. Without bounds, the worth of a fetch decides: a page that nobody has seen is worth more.
 #[test]
 fn visits_and_new_urls_have_their_shares() -> anyhow::Result<()> {
     let shares = |share: &str| -> anyhow::Result<f64> {
@@ -169,7 +171,7 @@ fn visits_and_new_urls_have_their_shares() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a crawl that asks again and again for what costs more than it brings.
+/// Catches a crawl that asks again and again for pages that cost more than they bring.
 #[test]
 fn what_never_changes_is_left_alone() -> anyhow::Result<()> {
     let ran = run("100d", &[("dedup.rules", "false")], |path, _| site(path, 0))?;

@@ -45,7 +45,7 @@ fn keep_fetches_every_url_once() -> anyhow::Result<()> {
 fn drop_saves_fetches_and_finds_all_contents() -> anyhow::Result<()> {
     for seed in 1..4 {
         let web = copies(seed);
-        // Rescue is counted apart.
+        // The fetches of the rescue are counted apart.
         let Run { crawled, fetch } = run(&web, &[("dedup.on-duplicate", "drop"), ("dedup.rescue", "0%")])?;
         let (tally, ideal) = (fetch.record().tally(), web.ideal_gate());
         assert_eq!(tally.contents, web.contents(), "seed {seed}");

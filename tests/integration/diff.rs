@@ -1,4 +1,4 @@
-//! `crawler diff`: what a user sees who crawls a site, waits until it changes, and looks what has changed.
+//! `crawler diff`: what a user sees who crawls a site, waits until it changes, and looks at the changes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,7 +64,7 @@ fn a_new_user_sees_what_changed() -> anyhow::Result<()> {
         assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
         assert!(err.contains("crawler refresh"), "it says what to do: {err}");
 
-        // The dates of an archive are whole seconds: what changes within one cannot be told apart there.
+        // The dates of an archive are whole seconds, so changes within one second cannot be told apart.
         let second = |clock: &Clock| clock.now() / 1_000;
         let crawled = second(&Clock::System);
         while second(&Clock::System) == crawled {
@@ -114,7 +114,7 @@ fn a_new_user_sees_what_changed() -> anyhow::Result<()> {
         assert!(text.contains("1 new, ") && text.contains("  http://a.test/fresh.html  fresh\n"), "{text}");
         assert_eq!(text.contains(&format!("    + {}", &words(20, 80)[..100])), warc, "{text}");
 
-        // A second round: what was missing is gone. A third one after it came back.
+        // In a second round, the page that was missing is gone. A third round comes after the page is back.
         assert_eq!(run(&round, &dir)?.0, Some(0));
         let diff: Value = serde_json::from_str(&run(&["diff", "--json"], &dir)?.1)?;
         assert_eq!((urls(&diff, "gone"), urls(&diff, "new").len()), (vec!["old.html".to_owned()], 0), "{diff:#}");
@@ -124,7 +124,8 @@ fn a_new_user_sees_what_changed() -> anyhow::Result<()> {
             assert_eq!(run(&round, &dir)?.0, Some(0));
             let diff: Value = serde_json::from_str(&run(&["diff", "--json"], &dir)?.1)?;
             rounds += 1;
-            // What is gone is looked for ever more seldom: within seconds, that is every second or third round.
+            // Pages that are gone are asked for more and more seldom: within seconds, this means every second or third
+            // round.
             if !urls(&diff, "back").is_empty() || rounds == 200 {
                 break diff;
             }
@@ -137,7 +138,7 @@ fn a_new_user_sees_what_changed() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A real manual, and its next version in its place: what `diff` tells, beside what the files themselves say.
+/// A real manual, and its next version in its place. The test compares what `diff` reports with the files.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn the_next_version_of_a_manual_is_told_right() -> anyhow::Result<()> {
@@ -187,7 +188,7 @@ fn the_next_version_of_a_manual_is_told_right() -> anyhow::Result<()> {
     assert!(added.iter().all(|name| !is_in(&old, name) && is_in(&new, name)), "new pages are new: {added:?}");
     assert!(missing.iter().all(|name| !is_in(&new, name)), "missing pages are missing: {missing:?}");
     assert!(added.len() > 20 && missing.len() > 20, "{} and {}", added.len(), missing.len());
-    // What is called changed is judged by `noticing`, page by page. Here: what people are shown of it.
+    // `noticing` tests page by page which pages count as changed. This test looks at what people are shown.
     assert!(changed.len() > 100 && changed.iter().all(|name| is_in(&new, name)), "{changed:?}");
     let (mut shown, mut found) = (0, 0);
     for page in &diff.changed {
@@ -200,7 +201,7 @@ fn the_next_version_of_a_manual_is_told_right() -> anyhow::Result<()> {
         }
     }
     println!("{} pages changed, {shown} sentences", changed.len());
-    // Markup and entities stand within some words.
+    // Within some words there are markup and entities.
     assert!(shown > 1_000 && found * 10 > shown * 9, "{found} of {shown}");
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The disk under a crawl fails while it runs: never a lie. The crawl stops and names the cause, or goes on where it may; and
-//! once the disk is well the same command completes it.
+//! The disk fails while a crawl runs. The crawl must never say anything false. It stops and names the cause, or
+//! continues if it may. When the disk works again, the same command completes the crawl.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,17 +12,17 @@ use tests::crowd::{Crowd, seeds};
 use tests::shim::compile;
 use tests::sound::sound_at;
 
-/// Pages of the site, and when the disk fails.
+/// The number of pages of the site, and the number of requests after which the disk fails.
 const PAGES: usize = 60;
 const FAILS_AFTER: usize = 25;
 
 const POLITE: [&str; 8] = ["--delay", "20ms", "--delay-factor", "0", "--address-delay", "0ms", "--scope", "host"];
 
-/// Crawls the site into `dir`; after some requests the disk does as `fault` says.
+/// Crawls the site into `dir`. After some requests, the disk fails as `fault` says.
 fn crawl_on(crowd: &Crowd, dir: &Path, library: &Path, fault: &str) -> anyhow::Result<Ran> {
     let file = dir.join("fault");
     std::fs::write(&file, "")?;
-    // Not `crawl`: it has an fsync of its own, which would come before that of the shim.
+    // This is not `crawl`: that program has an fsync of its own, which would come before that of the shim.
     let mut program = Command::new(env!("CARGO_BIN_EXE_crawler-under-test"));
     program.env("LD_PRELOAD", library).env("TEST_DISK_FAULT", &file).env("TEST_DISK_FOLDER", dir.join("crawl"));
     crawl_and(program, crowd, dir, &POLITE, seeds("well", 1), Duration::from_secs(60), |_| {
@@ -31,10 +31,10 @@ fn crawl_on(crowd: &Crowd, dir: &Path, library: &Path, fault: &str) -> anyhow::R
     })
 }
 
-/// With this fault the crawl ends with `code` and says `cause`; without it, it is complete.
+/// With this fault, the crawl must end with `code` and name the causes. Without it, the crawl must be complete.
 fn fails(fault: &str, code: i32, causes: &[&str]) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    // What the shim is asked about has no links in it.
+    // The shim compares paths, so the path must contain no symbolic links.
     let dir = folder.path().canonicalize()?;
     let (crowd, library) = (Crowd::start(PAGES)?, compile("disk", &dir)?);
     let failed = crawl_on(&crowd, &dir, &library, fault)?;
@@ -54,35 +54,35 @@ fn fails(fault: &str, code: i32, causes: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The control: with the shim and no fault all is as without it.
+/// The control: with the shim and without a fault, the crawl is complete.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
 fn a_disk_that_is_well_is_left_alone() -> anyhow::Result<()> {
     fails("", 0, &[])
 }
 
-/// Catches what believes that a write takes all that it is given.
+/// Catches code that believes that a write takes all its bytes.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
 fn writes_that_take_half_lose_nothing() -> anyhow::Result<()> {
     fails("short", 0, &[])
 }
 
-/// Catches a crawl that goes on over a disk that does not take what it writes.
+/// Catches a crawl that continues although the disk does not take what it writes.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
 fn a_disk_that_refuses_writes_stops_the_crawl() -> anyhow::Result<()> {
     fails("eio", 1, &["Input/output error", "run the same command again"])
 }
 
-/// Catches a commit that is believed though nobody knows whether it is on disk.
+/// Catches a commit that is believed although nobody knows whether it is on disk.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
 fn a_disk_that_does_not_sync_stops_the_crawl() -> anyhow::Result<()> {
     fails("sync", 1, &["Input/output error", "run the same command again"])
 }
 
-/// Catches whatever does not stand that the disk is gone.
+/// Catches code that fails if the disk is gone.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
 fn a_disk_that_is_lost_stops_the_crawl() -> anyhow::Result<()> {

@@ -1,5 +1,5 @@
-//! The documentation sites: walked without the crawler, what the server shows is what `reachable.json` says; crawled, the
-//! crawl finds just that.
+//! The documentation sites. A walk without the crawler must find the pages that `reachable.json` names, and a crawl
+//! must find the same pages.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tests::data;
 use tests::site::{Noise, Sites};
 use url::{Position, Url};
 
-/// Targets of `<a href=…>`, read by searching the text: a way of its own, unlike the crawler's.
+/// The targets of `<a href=…>`. They are found by a search in the text, and not in the way of the crawler.
 fn anchors(html: &str) -> Vec<String> {
     let mut found = Vec::new();
     for tag in html.split('<').filter(|tag| tag.starts_with("a ") || tag.starts_with("a\n")) {
@@ -29,11 +29,11 @@ fn anchors(html: &str) -> Vec<String> {
     found
 }
 
-/// What a walk over a site met.
+/// The pages and links that a walk over a site met.
 struct Walk {
-    /// Paths of HTML pages.
+    /// The paths of HTML pages.
     pages: BTreeSet<String>,
-    /// Targets (path and query) of all links to the site, and of the seed.
+    /// The targets (path and query) of all links to the site, and of the seed.
     linked: BTreeSet<String>,
 }
 
@@ -71,7 +71,7 @@ fn crawl_docs(server: &Background, hosts: &[&str], on_duplicate: &str) -> anyhow
     Ok(crawled)
 }
 
-/// HTML pages that a crawl fetched, by host; each must have been fetched once.
+/// The HTML pages that a crawl fetched, by host. Each must have been fetched once.
 fn fetched(crawled: &Crawled) -> anyhow::Result<BTreeMap<String, BTreeSet<String>>> {
     let mut hosts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for page in &crawled.pages {
@@ -138,9 +138,10 @@ fn a_second_name_for_a_site_costs_one_page() -> anyhow::Result<()> {
     let fetched = fetched(&crawled)?;
     let mut counts: Vec<usize> = fetched.values().map(BTreeSet::len).collect();
     counts.sort_unstable();
-    // One page, and the trials without which no site can stop another's pages: the first links, then ever fewer.
+    // The cost is one page and the trials. Without trials, no site can stop the pages of another: the first links are
+    // tried, then fewer and fewer.
     assert!((1..=1 + reachable.len() / 40).contains(&counts[0]), "the second host costs {} pages", counts[0]);
-    // Whatever the first host did not show must be the same as something that it did.
+    // A page that the first host did not show must be the same as a page that it did show.
     let first = fetched.values().max_by_key(|paths| paths.len()).expect("one host is crawled");
     let missed: Vec<&String> = reachable.iter().filter(|path| !first.contains(*path)).collect();
     assert!(missed.is_empty(), "not found: {missed:?}");

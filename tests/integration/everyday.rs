@@ -1,4 +1,5 @@
-//! What pages say of their use, and what they say in forms people use: from the server into the outputs.
+//! What sites say about the use of their pages, and what they say in common formats (PDF files, feeds): from the server
+//! into the outputs.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +21,7 @@ fn with(answer: Answer, name: &'static str, value: &str) -> Answer {
     (status, fields, body)
 }
 
-/// A site that speaks of use in every place where one can.
+/// A site that speaks of use in every place where a site can.
 fn careful(asked: &Asked) -> Answer {
     let say = |n: u64| format!("<p>{}</p>", words(n, 200));
     match asked.target.as_str() {
@@ -89,7 +90,7 @@ fn what_is_forbidden_for_a_purpose_is_not_fetched_or_not_kept() -> anyhow::Resul
         assert_eq!(texts.iter().any(|line| text(line, "url") == url), is_kept, "{path}");
         assert_eq!(index.contains(&format!("\"url\":\"{url}\"")), is_kept, "{path} in {index}");
     }
-    // The same for a purpose to which nobody objects.
+    // The same site for a purpose to which it does not object.
     let other = tempfile::tempdir()?;
     let crawled = told.crawl(other.path(), "http://c.test/", &[("access.purpose", "search")])?;
     assert_eq!(crawled.pages.iter().filter(|page| page["simhash"].is_string()).count(), 5);
@@ -122,7 +123,7 @@ fn pdf(text: &str, link: &str) -> Vec<u8> {
     bytes
 }
 
-/// Files and feeds, each of which alone leads to one page.
+/// A site with files and feeds. Each of them alone leads to one page.
 fn library(asked: &Asked) -> Answer {
     let typed = |kind: &str, body: Vec<u8>| (200, vec![("content-type", kind.to_owned())], body);
     match asked.target.as_str() {
@@ -150,7 +151,7 @@ fn library(asked: &Asked) -> Answer {
     }
 }
 
-/// Runs the built program; what it wrote to stdout.
+/// Runs the built program. Returns its stdout.
 fn run(arguments: &[&str]) -> anyhow::Result<String> {
     let run = Command::new(beside("crawler-under-test")?).args(arguments).output()?;
     assert!(run.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
@@ -194,7 +195,7 @@ fn feeds_and_files_lead_on_and_their_text_is_exported() -> anyhow::Result<()> {
     assert_eq!(error("sheet.xlsx"), Some("not_read: a file of an office program"));
     assert!(error("bad.pdf").is_some_and(|error| error.starts_with("not_read: ")), "{:?}", error("bad.pdf"));
     assert_eq!((error("paper.pdf"), error("read.md")), (Some(""), Some("")));
-    // Other files are stored whole in the archive.
+    // Files of other kinds are stored whole in the archive.
     let index = std::fs::read_to_string(out.join("warc/index.cdxj"))?;
     assert!(index.contains("sheet.xlsx") && index.contains("spreadsheetml"), "{index}");
 
@@ -219,7 +220,7 @@ fn feeds_and_files_lead_on_and_their_text_is_exported() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A page to which only a sitemap leads.
+/// A site with a page to which only a sitemap leads.
 fn listed(asked: &Asked) -> Answer {
     let typed = |kind: &str, body: &str| (200, vec![("content-type", kind.to_owned())], body.into());
     match asked.target.as_str() {
@@ -273,7 +274,7 @@ fn one_copy_of_a_cluster_is_exported_unless_all_are_wanted() -> anyhow::Result<(
     let clusters = exported(&path, &["--what", "clusters"])?;
     assert_eq!(clusters, [json!({"representative": twin["duplicate_of"], "pages": [twin["url"]]})]);
 
-    // An export that cannot be harms no file.
+    // An export that fails must not damage any file.
     let code = |more: &[&str]| -> anyhow::Result<Option<i32>> {
         let mut program = Command::new(beside("crawler-under-test")?);
         Ok(program.arg("export").arg(dir.path()).args(more).output()?.status.code())
@@ -290,7 +291,7 @@ fn one_copy_of_a_cluster_is_exported_unless_all_are_wanted() -> anyhow::Result<(
     Ok(())
 }
 
-/// Catches a run that cuts what an earlier run wrote, because it writes no text itself.
+/// Catches a run without `--text` that cuts the text that an earlier run has written.
 #[test]
 fn a_run_without_text_leaves_the_text_of_earlier_runs_alone() -> anyhow::Result<()> {
     let (told, dir) = (Told::new(careful)?, tempfile::tempdir()?);

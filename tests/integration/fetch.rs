@@ -1,4 +1,4 @@
-//! Fetching, through the public seam, from servers on loopback.
+//! Tests of fetching, through the public interface, from servers on loopback.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -53,7 +53,7 @@ impl Server {
         self.requests.lock().expect("no panic").last().cloned().unwrap_or_default()
     }
 
-    /// Settings that lead every host here.
+    /// Settings that connect every host to this server.
     fn settings(&self) -> Settings {
         let mut settings = Settings::default();
         settings.fetch.allow_private = true;
@@ -252,7 +252,7 @@ fn forbidden_addresses_are_refused_before_any_connection() {
         assert!(is_refused(resolve(&settings, &url).map(drop)), "{url}");
         assert!(is_refused(fetch(&settings, request(&url)).map(drop)), "{url}");
     }
-    // A name is no way around, whatever it was resolved to; and neither is a rule of one's own.
+    // Neither a host name, whatever address it has, nor a rule of the user leads around the check of addresses.
     assert!(is_refused(resolve(&settings, "http://localhost/").map(drop)));
     assert!(is_refused(fetch(&settings, request(&format!("http://a.test:{port}/"))).map(drop)));
     settings.fetch.connect_to = vec![format!("::127.0.0.1:{port}")];
@@ -263,7 +263,7 @@ fn forbidden_addresses_are_refused_before_any_connection() {
 
 #[test]
 fn a_name_is_not_resolved_again() {
-    // Nobody but the request knows where this name leads.
+    // Only the request knows the address of this name.
     let server = Server::new(|_| html("", b"words"));
     let mut settings = Settings::default();
     settings.fetch.allow_private = true;
@@ -320,7 +320,8 @@ fn settings_that_cannot_be_used_say_why() {
     assert_eq!(error(&|_| ()), "");
 }
 
-/// Says in a process of its own what the parent test asserts; see [`without_certificates_plain_http_still_works`].
+/// If this variable is set, the process says what the parent test asserts; see
+/// [`without_certificates_plain_http_still_works`].
 const BARE: &str = "FETCH_TEST_WITHOUT_CERTIFICATES";
 
 #[test]

@@ -1,4 +1,5 @@
-//! A short run of every fuzz target: all seeds, past findings among them, and a few thousand inputs made from them.
+//! A short run of every fuzz target: all seeds, also those that once found a fault, and a few thousand inputs made from
+//! them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +17,7 @@ fn every_target_holds() {
     }
 }
 
-/// The same seed makes the same run, so that a finding can be found again.
+/// The same seed makes the same run, so that a fault can be found again.
 #[test]
 fn a_run_can_be_repeated() {
     let bounds = Bounds { executions: 300, time: Duration::MAX };

@@ -1,5 +1,5 @@
-//! What the gate loses and what it costs, on webs made to fool it (issue "A gate that loses nothing in silence"). The truth
-//! about each web is known: a walk that has nothing in common with the crawler finds all that links lead to.
+//! What the gate loses and what it costs, on webs that are made to fool it. The truth about each web is known: a walk
+//! that shares no code with the crawler finds everything to which links lead.
 //!
 //! `cargo test -p tests --test integration gate:: -- --nocapture` prints the numbers.
 
@@ -10,13 +10,13 @@ use tests::gate::{
     walk,
 };
 
-/// The gate as it is by default, and without the rescue at the end.
+/// The settings of the gate: the default, and without the rescue at the end.
 const DROP: &[(&str, &str)] = &[("dedup.on-duplicate", "drop")];
 const STRICT: &[(&str, &str)] = &[("dedup.on-duplicate", "drop"), ("dedup.rescue", "0%")];
 const DEMOTE: &[(&str, &str)] = &[("dedup.on-duplicate", "demote")];
 const KEEP: &[(&str, &str)] = &[("dedup.on-duplicate", "keep")];
 
-/// Fetches that a rescue may cost in a crawl that made so many without it.
+/// The number of fetches that a rescue may cost in a crawl that made `fetches` without it.
 fn rescue(fetches: u64) -> u64 {
     (fetches / 20).max(40)
 }
@@ -25,7 +25,7 @@ fn fetches(crawled: &Crawled) -> u64 {
     crawled.seen.urls.len() as u64
 }
 
-/// Crawls an honest site in `keep` and in `drop`, and compares what they found.
+/// Crawls an honest site in `keep` and in `drop`, and compares the pages that they found.
 fn honest(kind: Honest) -> anyhow::Result<()> {
     for seed in 1..=8 {
         let site = kind.make(seed);
@@ -47,14 +47,14 @@ fn honest(kind: Honest) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a gate that takes the pages of a gallery for copies because their words are equal, and drops "Next": the pictures
-/// are what they say.
+/// Catches a gate that takes the pages of a gallery for copies because their words are equal, and drops "Next": the
+/// pictures are the content of these pages.
 #[test]
 fn a_gallery_is_crawled_to_its_last_picture() -> anyhow::Result<()> {
     honest(Honest::Gallery)
 }
 
-/// Catches thresholds on words for each link: a list with one entry under 2,000 equal words is a list all the same.
+/// Catches thresholds on words for each link: a page with one entry under 2,000 equal words is a list, too.
 #[test]
 fn a_list_is_crawled_to_its_last_entry_whatever_stands_above_it() -> anyhow::Result<()> {
     honest(Honest::Pager)
@@ -72,8 +72,8 @@ fn a_calendar_with_events_is_crawled_to_its_last_month() -> anyhow::Result<()> {
     honest(Honest::Months)
 }
 
-/// Catches a gate that takes all that equal lists lead to for copies, and a rescue that never comes down to it. (If only one page
-/// in ten is another one, a sample of 40 may miss it. The estimate tells of that.)
+/// Catches a gate that takes everything to which equal lists lead for copies, and a rescue that never reaches it. (If
+/// only one page in ten differs, a sample of 40 may miss it. The estimate says so.)
 #[test]
 fn what_equal_lists_lead_to_is_found_where_it_is_something_else() -> anyhow::Result<()> {
     let mut bad = Vec::new();
@@ -102,8 +102,8 @@ fn what_equal_lists_lead_to_is_found_where_it_is_something_else() -> anyhow::Res
     Ok(())
 }
 
-/// Catches a sample that is drawn from a lot as a whole: one chapter in 40 that was translated is then missed in most crawls. And
-/// a rescue that fetches all copies because of it.
+/// Catches a sample that is drawn from a lot as a whole: in most crawls it misses the one chapter in 40 that was
+/// translated. Also catches a rescue that fetches all copies because of that chapter.
 #[test]
 fn a_chapter_that_says_something_else_is_found_in_a_copied_manual() -> anyhow::Result<()> {
     let (mut bad, mut dear) = (Vec::new(), Vec::new());
@@ -128,13 +128,14 @@ fn a_chapter_that_says_something_else_is_found_in_a_copied_manual() -> anyhow::R
         }
     }
     assert!(bad.is_empty(), "{bad:#?}");
-    // If one of the first two URLs of a lot that are tried is new, the whole lot falls. This happens in one crawl in twenty.
+    // If one of the first two URLs of a lot that are tried is new, the whole lot falls. This happens in one crawl in
+    // twenty.
     assert!(dear.len() <= 3, "{dear:#?}");
     Ok(())
 }
 
-/// Catches a rescue that learns nothing from one menu about the next one, because each has a folder, a word or a host of its own;
-/// and a budget of duplicates that nobody tries to lift.
+/// Catches a rescue that learns nothing from one menu about the next one, because each has its own folder, word or
+/// host; and a budget of duplicates that nobody tries to lift.
 #[test]
 fn what_equal_menus_lead_to_is_found_whatever_they_are_called() -> anyhow::Result<()> {
     for kind in Menus::ALL {
@@ -153,32 +154,34 @@ fn what_equal_menus_lead_to_is_found_whatever_they_are_called() -> anyhow::Resul
     Ok(())
 }
 
-/// Catches a gate that loses the older parts of boards, and the further parts of threads that only these lead to.
+/// Catches a gate that loses the older parts of boards, and the later parts of threads to which only these lead.
 #[test]
 fn boards_are_crawled_to_their_oldest_thread() -> anyhow::Result<()> {
     honest(Honest::Threads)
 }
 
-/// Catches a judge that takes pages without a word for one page.
+/// Catches a judge that takes pages without words for one page.
 #[test]
 fn pages_without_a_word_are_crawled_to_the_last() -> anyhow::Result<()> {
     honest(Honest::Images)
 }
 
-/// Catches a gate that takes inner pages of a directory for copies: all that they say is where they link to.
+/// Catches a gate that takes inner pages of a directory for copies: their only content is their links.
 #[test]
 fn a_directory_is_crawled_to_its_last_article() -> anyhow::Result<()> {
     honest(Honest::Directory)
 }
 
-/// Catches a gate that loses products which only products lead to, because these are alike but for a picture and some words.
+/// Catches a gate that loses products to which only products lead, because these differ only in a picture and some
+/// words.
 #[test]
 fn a_shop_is_crawled_to_the_products_that_no_list_shows() -> anyhow::Result<()> {
     honest(Honest::Shop)
 }
 
-/// Fetches in `drop`, with `dedup.audits = false`, at commit cc3b1d4 (before links were held for counterparts and trials
-/// were made), for the seeds 1 to 4. Measured with this test there; 5,000 is its limit.
+/// The number of fetches in `drop`, with `dedup.audits = false`, at commit cc3b1d4, for the seeds 1 to 4. (At that
+/// commit, links were not yet held for counterparts, and there were no trials.) Measured with this test at that commit;
+/// 5,000 is its limit.
 const BEFORE: [(Trap, [u64; 4]); 8] = [
     (Trap::Calendar, [70, 102, 135, 82]),
     (Trap::Sessions, [143, 185, 210, 158]),
@@ -190,8 +193,8 @@ const BEFORE: [(Trap, [u64; 4]); 8] = [
     (Trap::Ads, [113, 142, 98, 166]),
 ];
 
-/// Catches trials, verdicts `unique` by links or by pictures, and rescues that a trap can feed on: each trap costs no more than it
-/// did before there were any, and the honest part beside it is found.
+/// Catches trials, verdicts `unique` by links or by pictures, and rescues that a trap can exploit. Each trap must cost
+/// no more than it did before these existed, and the honest part beside it must be found.
 #[test]
 fn traps_cost_what_they_cost_before() -> anyhow::Result<()> {
     let limit = ("limits.max-pages", "5000");
@@ -220,9 +223,9 @@ fn traps_cost_what_they_cost_before() -> anyhow::Result<()> {
 const SHARES: [u64; 3] = [10, 50, 90];
 const PACES: [Pace; 3] = [Pace::Alike, Pace::FirstSlow, Pace::SecondSlow];
 
-/// Fetches for 100 ideal ones. A rule is proven by 33 pairs, each of which costs a fetch that was not needed. Where both sites are
-/// equally fast and nearly all of 300 articles are shared, each site has by then also fetched copies of pages that the other one
-/// has not fetched yet; that is more than the 15 in 100 that are wanted.
+/// The most fetches for 100 ideal ones. A rule is proven by 33 pairs, and each costs a fetch that was not needed. If
+/// both sites are equally fast and share nearly all of 300 articles, each site has by then also fetched copies of pages
+/// that the other one has not fetched yet. That is more than the 15 in 100 that are wanted.
 fn most(shared: u64, pace: Pace) -> u64 {
     if shared > 50 && pace == Pace::Alike { 125 } else { 115 }
 }
@@ -236,7 +239,7 @@ fn mirrors(own: Own) -> anyhow::Result<()> {
                 let web = Partial::draw(seed * 31 + u64::from(moved), 300, shared, own, moved, pace);
                 let site: Arc<dyn Site> = Arc::new(web.clone());
                 let crawled = run(&site, DROP)?;
-                // What a rescue costs is counted apart.
+                // The cost of a rescue is counted apart.
                 let (made, ideal) = (fetches(&run(&site, STRICT)?), web.ideal());
                 let sets = [web.own(0), web.own(1), web.both()];
                 let found = sets.each_ref().map(|set| set.intersection(&crawled.seen.things).count());
@@ -267,14 +270,14 @@ fn a_partial_mirror_keeps_its_own_articles_under_other_paths() -> anyhow::Result
     mirrors(Own::OtherPaths)
 }
 
-/// Catches a mirror rule that takes the same path for the same article although trials show others, or stops faster than
-/// trials can show it.
+/// Catches a mirror rule that takes the same path for the same article although trials show others, or that stops URLs
+/// faster than trials can test it.
 #[test]
 fn a_partial_mirror_keeps_its_own_articles_under_the_same_paths() -> anyhow::Result<()> {
     mirrors(Own::SamePaths)
 }
 
-/// Catches evidence of one folder that is applied to another.
+/// Catches evidence about one folder that is applied to another.
 #[test]
 fn a_partial_mirror_keeps_its_own_articles_in_another_folder() -> anyhow::Result<()> {
     mirrors(Own::OtherFolder)
@@ -303,7 +306,7 @@ fn attacked(copied: Copied, junk: Junk, articles: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a mirror rule across domains that an attacker can prove with 40 honest copies.
+/// Catches a mirror rule between domains that an attacker can prove with 40 honest copies.
 #[test]
 fn forty_copies_prove_nothing_about_the_other_pages() -> anyhow::Result<()> {
     attacked(Copied::Forty, Junk::Texts, 300)?;
@@ -320,7 +323,7 @@ fn a_copied_front_page_whose_links_are_missing_takes_nothing_from_the_original()
     attacked(Copied::Home, Junk::Missing, 400)
 }
 
-/// Catches links held for a counterpart that is answered with something else.
+/// Catches links that stay held although their counterpart is answered with something else.
 #[test]
 fn a_copied_front_page_whose_links_are_junk_takes_nothing_from_the_original() -> anyhow::Result<()> {
     attacked(Copied::Home, Junk::Texts, 60)?;
@@ -328,7 +331,7 @@ fn a_copied_front_page_whose_links_are_junk_takes_nothing_from_the_original() ->
     attacked(Copied::HomeAndAWord, Junk::Texts, 400)
 }
 
-/// Catches links that wait for a host which never answers.
+/// Catches links that wait for a host that never answers.
 #[test]
 fn a_copied_front_page_whose_links_are_never_answered_takes_nothing_from_the_original() -> anyhow::Result<()> {
     attacked(Copied::Home, Junk::Silence, 60)?;

@@ -1,5 +1,5 @@
-//! Hosts that harm others, against the program itself (issue "Hosts that harm others"): nobody starves, nothing grows without
-//! bound, and every local trouble is called local. `cargo run --release -p tests --bin harm` has the full sizes.
+//! Hosts that harm others, against the program itself: no host starves, nothing grows without bound, and a local fault
+//! is reported as local. `cargo run --release -p tests --bin harm` runs these tests in full size.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -21,7 +21,7 @@ fn harmful() -> impl Iterator<Item = String> {
     [("drip", 8), ("fill", 2), ("heads", 3), ("stutter", 3)].into_iter().flat_map(|(kind, count)| seeds(kind, count))
 }
 
-/// Crawls three healthy hosts, beside others, with few slots and little room; and what is reported of that.
+/// Crawls three healthy hosts beside others, with few slots and little memory. Returns the result and the report.
 fn beside(others: impl IntoIterator<Item = String>) -> anyhow::Result<(Ran, Value)> {
     let (crowd, dir) = (Crowd::start(200)?, tempfile::tempdir()?);
     let few = ["--concurrency", "8", "--body-budget", "16MiB", "--scope", "host", "--attempts", "2"];
@@ -30,7 +30,7 @@ fn beside(others: impl IntoIterator<Item = String>) -> anyhow::Result<(Ran, Valu
     Ok((ran, report(program(), dir.path())?))
 }
 
-/// Catches a crawl whose slots, or whose room for bodies, belong to whoever holds them longest.
+/// Catches a crawl in which the slots, or the memory for bodies, belong to the hosts that hold them longest.
 #[test]
 fn healthy_hosts_keep_their_pace_beside_hosts_that_hold_slots() -> anyhow::Result<()> {
     let (alone, among) = std::thread::scope(|scope| {
@@ -44,7 +44,7 @@ fn healthy_hosts_keep_their_pace_beside_hosts_that_hold_slots() -> anyhow::Resul
     assert!(rate(&alone) > 5.0, "{}", alone.said);
     assert!(rate(&among) >= 0.9 * rate(&alone), "{:.1} pages a second; alone {:.1}", rate(&among), rate(&alone));
     let reasons: Vec<_> = harmful().filter_map(|seed| among.reason(seed.split('/').nth(2)?)).collect();
-    // How many are given up by now depends on the machine; that they are named does not.
+    // How many answers are given up by now depends on the machine. Each reason must name the trouble.
     for reason in reasons {
         let named = ["slow: ", "the answer came too slowly", "body took longer", "body longer"];
         assert!(named.iter().any(|name| reason.starts_with(name)), "{reason}");
@@ -56,7 +56,7 @@ fn healthy_hosts_keep_their_pace_beside_hosts_that_hold_slots() -> anyhow::Resul
     Ok(())
 }
 
-/// Catches a crawl that takes the limit of its own files for a fault of the hosts.
+/// Catches a crawl that reports the limit of its own open files as a fault of the hosts.
 #[test]
 fn more_hosts_than_files_are_crawled_to_the_last_page() -> anyhow::Result<()> {
     let (crowd, dir) = (Crowd::start(2)?, tempfile::tempdir()?);
@@ -70,10 +70,10 @@ fn more_hosts_than_files_are_crawled_to_the_last_page() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches whatever grows with what a page says.
+/// Catches memory that grows with what a page says.
 #[test]
 fn pages_that_are_more_than_memory_holds_cost_no_more_than_their_bound() -> anyhow::Result<()> {
-    // All attacks, in full size, are a command of their own (`harm -- memory`): some need minutes to show what they cost.
+    // All attacks in full size are a command of their own (`harm -- memory`): some need minutes to show their cost.
     for (kind, count) in [("words", 4), ("million", 2)] {
         let (crowd, dir) = (Crowd::start(2)?, tempfile::tempdir()?);
         let flags = [&POLITE[..], &["--scope", "any"]].concat();
@@ -85,7 +85,7 @@ fn pages_that_are_more_than_memory_holds_cost_no_more_than_their_bound() -> anyh
     Ok(())
 }
 
-/// Catches a crawl that makes up for the time for which it was suspended.
+/// Catches a crawl that catches up on the time for which it was suspended.
 #[test]
 fn a_suspended_crawl_is_as_polite_as_before() -> anyhow::Result<()> {
     let (crowd, dir) = (Crowd::start(15)?, tempfile::tempdir()?);
@@ -97,7 +97,8 @@ fn a_suspended_crawl_is_as_polite_as_before() -> anyhow::Result<()> {
         anyhow::ensure!(signal("-STOP", child.id())?.success());
         let began = Instant::now();
         std::thread::sleep(3 * SECOND);
-        // Before the signal is sent: on a busy machine the crawl may go on before `kill` has ended.
+        // The time is taken before the signal is sent: on a busy machine, the crawl may continue before `kill` has
+        // ended.
         stopped = Some((began, Instant::now()));
         anyhow::ensure!(signal("-CONT", child.id())?.success());
         Ok(())
@@ -110,7 +111,7 @@ fn a_suspended_crawl_is_as_polite_as_before() -> anyhow::Result<()> {
             assert!(asked.at - before >= Duration::from_millis(200), "{asked:?}");
         }
     }
-    // What was sent before may be read a little later.
+    // Requests that were sent before may be read a little later.
     let grace = SECOND;
     let during = ran.log.iter().filter(|asked| asked.at > began + grace && asked.at < ended).count();
     assert_eq!(during, 0, "a suspended process asks for nothing");

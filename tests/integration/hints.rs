@@ -1,5 +1,5 @@
-//! Hints: canonical URLs, translations, series, sitemaps and `Link` header fields are parts of the priority or of the cluster,
-//! each named by `crawler why`; hostile ones are bounded.
+//! Hints are canonical URLs, translations, series, sitemaps and `Link` header fields. Each is a part of the priority or
+//! of the cluster, and `crawler why` names it. Hostile hints are bounded.
 
 use std::path::Path;
 use std::process::Command;
@@ -25,7 +25,7 @@ fn page<'a>(crawled: &'a Crawled, url: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("{url} is not among {:?}", crawled.urls()))
 }
 
-/// Hints of every kind, each to a page of its own.
+/// A site with hints of every kind, each to another page.
 fn hinting(asked: &Asked) -> Answer {
     let text = |n: u64| format!("<p>{}</p>", words(n, 150));
     match (asked.host.as_str(), asked.target.as_str()) {
@@ -91,7 +91,7 @@ fn a_canonical_url_is_believed_where_contents_agree() -> anyhow::Result<()> {
     let not = why(dir.path(), "http://h.test/liar")?;
     assert!(not.contains("http://big.test/: not believed, since it shows something else"), "{not}");
 
-    // The canonical URL stands for the cluster, although the other was fetched first.
+    // The canonical URL represents the cluster, although the other URL was fetched first.
     let clusters = run(&["export", &dir.path().to_string_lossy(), "--what", "clusters"])?;
     let clusters: Vec<Value> = clusters.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
     assert_eq!(clusters.len(), 1, "{clusters:?}");
@@ -119,7 +119,7 @@ fn translations_without_end_are_ended() -> anyhow::Result<()> {
     assert_eq!(crawled.pages.len(), 1 + 2 + 4 + 8, "three translations in a row");
     let ended: Vec<&Value> = crawled.skipped.iter().filter(|skipped| skipped["reason"] == "trap").collect();
     assert_eq!(ended.len(), 16, "{:?}", crawled.skipped);
-    // The control: links that people follow are followed on.
+    // The control: ordinary links are still followed.
     let (told, dir) = (
         Told::new(|asked: &Asked| {
             let (status, fields, body) = babel(asked);

@@ -1,4 +1,4 @@
-//! The hostile server against the fetcher: every case ends, in time, within the budget, and for the right reason.
+//! The hostile server against the fetcher: every case must end in time, within the budget, and for the right reason.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crawler::fetch::{Fetch, FetchError, Request, Response};
 use frontier::JobKind;
 use tests::hostile::{Case, Hostile, cases};
 
-/// `timeouts`: to connect, idle, in all.
+/// Settings for this server. `timeouts`: to connect, idle, in all.
 fn settings(server: &Hostile, timeouts: [config::Duration; 3]) -> Settings {
     let mut settings = Settings::default();
     let fetch = &mut settings.fetch;
@@ -25,7 +25,7 @@ fn request(url: &str, kind: JobKind, budget: &Arc<ByteBudget>) -> Request {
     Request::new(url.parse().expect("a URL"), kind, [IpAddr::from([127, 0, 0, 1])], Arc::clone(budget))
 }
 
-/// How a fetch ended, in a few words.
+/// The ending of a fetch, in a few words.
 fn ending(result: &Result<Response, FetchError>) -> String {
     match result {
         Ok(Response { status, truncated: None, .. }) => format!("{status}"),
@@ -34,7 +34,7 @@ fn ending(result: &Result<Response, FetchError>) -> String {
     }
 }
 
-/// The right ending of each case. Where there are two, what arrives first decides.
+/// The right endings of each case. If a case has several, it depends on which comes first.
 const ENDINGS: &[(&str, &[&str])] = &[
     (
         "200",
@@ -91,10 +91,10 @@ pub(crate) fn right_endings(case: Case) -> impl Iterator<Item = &'static str> {
     ENDINGS.iter().filter(move |(_, names)| names.contains(&case.name)).map(|(ending, _)| *ending)
 }
 
-/// Endings that only our own clock brings about.
+/// The endings that only our own timeouts bring about.
 const BY_TIME: [&str; 2] = ["200 Time", "timeout"];
 
-/// Fetches all cases at once whose right endings are by time, or are not, and checks each.
+/// Fetches all cases at once whose right endings are timeouts (`by_time`), or all others, and checks each.
 fn check(by_time: bool, timeouts: [config::Duration; 3]) {
     let server = Hostile::start(Duration::from_millis(100)).expect("a server");
     let settings = settings(&server, timeouts);

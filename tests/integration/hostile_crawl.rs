@@ -1,5 +1,5 @@
-//! Crawls of the hostile hosts, by the program itself: they end, within their memory, with a reason for every case, and
-//! healthy neighbours never notice.
+//! Crawls of the hostile hosts by the program itself. They must end, keep their bound on memory and give a reason for
+//! every case, and healthy neighbours must not suffer.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -11,20 +11,20 @@ use tests::sound::sound_at;
 
 use crate::hostile::right_endings;
 
-/// Resident memory of a hostile crawl, in KiB.
+/// The most resident memory of a hostile crawl, in KiB.
 const MOST_MEMORY: u64 = 150 << 10;
 
-/// Time for one answer: what comes slowly is given up after this.
+/// The time for one answer. A slower answer is given up.
 const TIMEOUT: Duration = Duration::from_secs(12);
 
-/// Whether the case's host answers a request for robots.txt, so that an obedient crawl asks for more.
+/// Whether the host of the case answers a request for robots.txt. If so, an obedient crawl also asks for its pages.
 fn has_robots(case: &Case) -> bool {
     case.scheme == "http" && case.name != "robots-error"
 }
 
-/// What one crawl left behind.
+/// The results of one crawl.
 struct Crawled {
-    /// Lines of `pages.jsonl` and `skipped.jsonl`, by host.
+    /// The lines of `pages.jsonl` and `skipped.jsonl`, by host.
     lines: BTreeMap<String, Vec<Value>>,
     code: Option<i32>,
     peak: u64,
@@ -67,7 +67,7 @@ impl Crawled {
         self.of(host).iter().filter_map(|line| word(line, "error").or(word(line, "reason")).or(status(line))).collect()
     }
 
-    /// Every case has a line that gives the right reason.
+    /// Checks that the case has a line with the right reason.
     fn explains(&self, case: Case) {
         let reasons = self.reasons(&case.host());
         let right = right_endings(case).any(|ending| reasons.iter().any(|reason| reason.starts_with(in_words(ending))));
@@ -88,7 +88,7 @@ fn in_words(ending: &str) -> &str {
     }
 }
 
-/// The longest that one of `hosts` took from its first request to its last.
+/// The longest time of one of `hosts` from its first request to its last.
 fn longest(server: &Hostile, hosts: &[String]) -> Duration {
     let span = |host: &String| {
         let requests = server.requests(host);
@@ -110,7 +110,7 @@ fn a_hostile_web_is_crawled_to_its_end() {
     assert_eq!(calm.code, Some(0));
 
     let hostile: Vec<Case> = cases().into_iter().filter(has_robots).collect();
-    // The million links are followed no further.
+    // The links of the page with a million links are not followed.
     let flags = [&reach[..], &["--exclude", "//million-links[^/]*/."]].concat();
     let seeds = hostile.iter().map(|case| case.url("")).chain(urls(&hosts("healthy")));
     let crawled = crawl(&server, &flags, seeds);
@@ -118,13 +118,13 @@ fn a_hostile_web_is_crawled_to_its_end() {
     println!("peak {} MiB; healthy sites took {alone:?} alone, {among:?} among hostile ones", crawled.peak >> 10);
 
     assert_eq!(crawled.code, Some(0));
-    // The fetcher ends this one with its status; the crawl says what is wrong with it.
+    // To the fetcher, this case ends with its status. The crawl reports what is wrong with the redirect.
     let garbage = "redirect-garbage";
     for case in hostile.iter().filter(|case| !case.name.starts_with("robots-") && case.name != garbage) {
         crawled.explains(*case);
     }
     assert_eq!(crawled.reasons(&format!("{garbage}.hostile.test")), ["redirect without a usable Location"]);
-    // A robots.txt of any size and manner is read or given up, and its host crawled.
+    // A robots.txt of any size and kind is read or given up, and its host is crawled.
     for case in ["robots-huge", "robots-loop"] {
         assert_eq!(crawled.of(&format!("{case}.hostile.test")).len(), 31, "{case}");
     }
@@ -135,7 +135,7 @@ fn a_hostile_web_is_crawled_to_its_end() {
     let schemes: Vec<_> = crawled.of("").iter().chain(crawled.of("x.test")).map(|line| &line["reason"]).collect();
     assert!(schemes.len() >= 2 && schemes.iter().all(|reason| *reason == "scheme"), "{schemes:?}");
     assert!(crawled.peak > 0 && crawled.peak <= MOST_MEMORY, "{} KiB", crawled.peak);
-    // Nobody waits for the slow ones.
+    // No host waits for the slow ones.
     assert!(among < TIMEOUT, "{among:?}, and {alone:?} without hostile hosts");
 }
 
@@ -143,7 +143,7 @@ fn a_hostile_web_is_crawled_to_its_end() {
 fn what_a_host_holds_back_is_explained() {
     let server = Hostile::start(Duration::from_millis(100)).expect("a server");
     let [http, https] = server.connect_to();
-    // A name that nobody has (RFC 6761, section 6.4) is looked up as always.
+    // No host has this name (RFC 6761, section 6.4). It is looked up as usual.
     let nowhere = ["nowhere.invalid:80:nowhere.invalid:80", "http://nowhere.invalid/"];
     let flags = ["--allow-private", "--scope", "host", "--connect-to", nowhere[0], "--connect-to", &http];
     let hostile: Vec<Case> = cases().into_iter().filter(|case| !has_robots(case)).collect();

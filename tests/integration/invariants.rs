@@ -41,7 +41,7 @@ fn in_drop_mode_nothing_is_fetched_for_the_sake_of_a_duplicate() -> anyhow::Resu
         let Some(source) = page.source else { continue };
         let source = PageRecord::get(source, &session)?.expect("a record for each source");
         if duplicates.contains(source.url.as_str()) {
-            // A link of a duplicate is fetched only to see whether it is a copy, or because it turned out to be none.
+            // A link of a duplicate is fetched only as a trial or for the rescue, or because it was released.
             let named = matches!(page.via, Via::Trial | Via::Rescue | Via::Released { .. });
             assert!(named, "{} was found on {} and is there as {:?}", page.url, source.url, page.via);
             tried += 1;
@@ -56,7 +56,7 @@ fn the_number_of_workers_changes_no_verdict() -> anyhow::Result<()> {
     let (web, dir) = (Arc::new(Web::demo(9)), tempfile::tempdir()?);
     let settings = settings(&[("dedup.threads", "8"), ("limits.max-pages", "900"), ("dedup.on-duplicate", "keep")])?;
     crawl(&web, dir.path(), Memory::default(), &settings)??;
-    // One reader, one judge, the same order of arrival.
+    // One reader and one judge, with the same order of arrival.
     let mut session = Session::new(Box::new(Memory::default()));
     let keys =
         Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new([7; KeyHasher::SECRET]) };
@@ -111,7 +111,7 @@ fn a_crawl_that_loses_its_store_at_any_commit_loses_no_page_and_writes_none_twic
             store.fail_behind(commit - 1, fault);
             match crawl(&web, dir.path(), store.clone(), &settings)? {
                 Err(EngineError::Store(_)) => failed += 1,
-                // Commits are also a matter of time: this crawl had fewer.
+                // Commits also depend on the time, and this crawl had fewer.
                 Ok(_) if store.commits().0 < commit => {}
                 other => anyhow::bail!("{fault:?} at commit {commit}: {other:?}"),
             }
@@ -131,7 +131,7 @@ fn a_crawl_that_loses_its_store_at_any_commit_loses_no_page_and_writes_none_twic
 #[test]
 fn what_drop_held_back_is_fetched_when_the_crawl_goes_on_with_demote() -> anyhow::Result<()> {
     let (web, dir, store) = (Arc::new(Web::demo(11)), tempfile::tempdir()?, Double::default());
-    // Without a limit of pages: the depth alone bounds the crawl, so that it comes to its end in both modes.
+    // There is no limit of pages. Only the depth bounds the crawl, so that it ends in both modes.
     let crawl = |mode: &str| -> anyhow::Result<()> {
         let settings = settings(&[("scope.max-depth", "3"), ("dedup.rescue", "0%"), ("dedup.on-duplicate", mode)])?;
         let (reason, stats) = crawl(&web, dir.path(), store.clone(), &settings)??;

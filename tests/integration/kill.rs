@@ -1,4 +1,4 @@
-//! `kill -9` at moments that nothing has chosen; the long version is `cargo run --release -p tests --bin kill-test`.
+//! `kill -9` at random moments. `cargo run --release -p tests --bin kill-test` is the long version.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crawler::demo::web::{Options, Web};
 use tests::background::Background;
 use tests::kill::{Course, Torture, Victim};
 
-/// Kills a crawl, and compares what it ends with with the pages of the web. `delay` is that of a host.
+/// Kills a crawl several times, and compares its final result with the pages of the web. `delay` is that of a host.
 fn torture(in_parts: bool, delay: &str, more: &[&str]) -> anyhow::Result<()> {
     let web = Arc::new(Web::new(Options { pages: 1_200, hosts: 4, mirrors: 1, ..Options::benchmark(1) }));
     let server = Background::start(|listener| serve_web(listener, Arc::clone(&web), Arc::<Record>::default()))?;
@@ -34,7 +34,7 @@ fn a_killed_crawl_goes_on_and_ends_with_the_same_pages() -> anyhow::Result<()> {
     torture(false, "4ms", &[])
 }
 
-/// Catches a rotation that loses or doubles lines, or leaves the crawl unable to go on, wherever it is interrupted.
+/// Catches a rotation that loses or doubles lines, or that leaves a crawl unable to continue after an interruption.
 #[test]
 fn a_crawl_that_is_killed_while_it_rotates_ends_with_the_same_pages() -> anyhow::Result<()> {
     torture(true, "8ms", &["--rotate", "40KiB"])

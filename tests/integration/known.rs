@@ -1,5 +1,4 @@
-//! A crawl that is told what exists already: a page that a signature file has is a duplicate of it, and its links are held as
-//! known.
+//! A crawl with `--known`: a page that is in a signature file is a duplicate, and its links are held as known.
 
 use crawler::clock::Clock;
 use dedup_stage::corpus::build::{SigningOptions, Tally, Watch, build, splits};
@@ -7,7 +6,7 @@ use dedup_stage::corpus::input::Fields;
 use tests::crawl::{crawl_with, settings, text};
 use tests::scripted::{Scripted, html, missing, words};
 
-/// Nobody watches.
+/// An observer that does nothing.
 struct Unwatched;
 
 impl Watch for Unwatched {
@@ -16,7 +15,7 @@ impl Watch for Unwatched {
     fn merged(&self, _: u64) {}
 }
 
-/// Catches a crawl that follows the links of pages it was told of, that loses them without saying so, and one that holds the
+/// Catches a crawl that follows the links of known pages, one that loses these links silently, and one that holds the
 /// links of other pages.
 #[test]
 fn what_a_known_corpus_has_is_a_duplicate_of_it() -> anyhow::Result<()> {

@@ -1,5 +1,5 @@
-//! Pages that stand in the place of others: walls, and soft 404s that are answered with 200. They are labelled once many URLs of
-//! a host have shown them; pages that share a template and say something of their own are not.
+//! Pages that stand in the place of others: walls, and soft 404s that are answered with 200. They are labelled once
+//! many URLs of a host have shown them. Pages that share a template and say something of their own get no label.
 
 use crawler::clock::Clock;
 use crawler::demo::web::Answer;
@@ -7,11 +7,11 @@ use tests::crawl::{Crawled, crawl_with, settings, text};
 use tests::scripted::{Scripted, html, missing, words};
 use url::Url;
 
-/// Pages of each kind.
+/// The number of pages of each kind.
 const PAGES: u64 = 300;
 
-/// A host of each kind: `wall.test`; `bare.test` and `token.test` (walls without a word); `gone.test` (names the path that is
-/// missing); `catch-all.test`; and `shop.test`, the control.
+/// There is a host for each kind: `wall.test`; `bare.test` and `token.test` (walls without a word); `gone.test` (it
+/// names the path that is missing); `catch-all.test`; and `shop.test`, the control.
 fn answer(url: &Url) -> Answer {
     let (host, path) = (url.host_str().unwrap_or_default(), url.path());
     let link = |n: u64| match host {
@@ -30,7 +30,7 @@ fn answer(url: &Url) -> Answer {
             "<title>Welcome</title><form><p>Who are you?</p><input type=\"password\" name=\"p\"><input type=\"hidden\" value=\"{}\">",
             url.query().unwrap_or_default()
         )),
-        // No word can be seen. The bytes are the same under all URLs, or differ by a token.
+        // A page without visible words. Its bytes are the same under all URLs, or differ by a token.
         ("bare.test", _) => html("<title>Log in</title><form><input name=user><input type=password name=p></form>"),
         ("token.test", _) => html(format!(
             "<title>Members</title><form><input type=hidden value=\"{}\"><input type=password name=p></form>",
@@ -38,7 +38,7 @@ fn answer(url: &Url) -> Answer {
         )),
         ("gone.test", _) => html(format!("<title>Seite nicht gefunden</title><p>{path} gibt es hier nicht.</p>")),
         ("catch-all.test", _) => html("<title>Our town</title><p>All about our town and its bridge.</p>"),
-        // A template with a form to log in, and few words of its own, none of which another page has.
+        // A template with a form to log in, and a few words that no other page has.
         _ => html(format!(
             "<title>Item {path}</title><a href=\"/login\">Log in</a><form><input type=password></form><p>{}</p><p>Subscribe</p>",
             words(path.trim_start_matches("/item/").parse().unwrap_or(0), 20)
@@ -53,14 +53,14 @@ fn crawl(host: &str, more: &[(&str, &str)], dir: &std::path::Path) -> anyhow::Re
     crawl_with(web, &clock, dir, &[format!("http://{host}/")], &settings)
 }
 
-/// Lines with a label, and the lines at which they begin.
+/// The number of lines with a label, and the place of the first of them.
 fn labelled(crawled: &Crawled, label: &str) -> (usize, Option<usize>) {
     let is = |page: &&serde_json::Value| text(page, "label") == label;
     (crawled.pages.iter().filter(is).count(), crawled.pages.iter().position(|page| is(&page)))
 }
 
-/// Catches stubs that are not labelled, labels before anybody can know, a share in the report that leaves the first pages out, and
-/// a count that begins anew when a crawl is taken up again.
+/// Catches walls and soft 404s that are not labelled, labels that come before anybody can know, a share in the report
+/// that leaves out the first pages, and a count that begins again when a crawl is continued.
 #[test]
 fn the_same_stub_under_many_urls_is_labelled() -> anyhow::Result<()> {
     for (host, label, first) in [
@@ -86,7 +86,7 @@ fn the_same_stub_under_many_urls_is_labelled() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The control.
+/// The control: pages of the shop get no label.
 #[test]
 fn pages_that_share_a_template_are_not_labelled() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;

@@ -1,5 +1,5 @@
-//! What sitemaps say of changes: an honest sitemap is used, one that lies is not believed, and one that says nothing changes
-//! nothing. The log of what was asked for is the judge.
+//! What sitemaps say about changes. An honest sitemap is used, one that lies is not believed, and one that says nothing
+//! changes nothing. The tests judge by the log of requests.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -18,10 +18,10 @@ const START: u64 = 1_700_000_000_000;
 const HOUR: u64 = 3_600_000;
 const DAY: u64 = 24 * HOUR;
 
-/// Catches a scheduler that does not hear what a sitemap says, and one that believes a sitemap that always says "now".
+/// Catches a scheduler that ignores what a sitemap says, and one that believes a sitemap that always says "now".
 #[test]
 fn in_a_synthetic_web_an_honest_sitemap_keeps_pages_fresher_and_a_lying_one_does_no_harm() {
-    // Where there are few fetches, it matters most to know which pages have changed.
+    // If there are few fetches, it matters most to know which pages have changed.
     for (budget, better) in [(0.05, 0.03), (0.2, 0.0)] {
         for seed in 11..14 {
             let pattern = Pattern::Poisson;
@@ -42,16 +42,18 @@ fn in_a_synthetic_web_an_honest_sitemap_keeps_pages_fresher_and_a_lying_one_does
     }
 }
 
-/// Pages of a host.
+/// The number of pages of a host.
 const PAGES: u64 = 12;
 
-/// When a page changed last. Pages 1 to 4 change each six days, at moments of their own; the others never change.
+/// The time of the last change of a page. Pages 1 to 4 change every six days, each at its own time. The others never
+/// change.
 fn changed(number: u64, at: u64) -> u64 {
     let first = number * 30 * HOUR;
     if number > 4 || at < first { 0 } else { at - (at - first) % (6 * DAY) }
 }
 
-/// The hosts a.test (honest), l.test (lying) and s.test (silent). All have the same pages, with words of their own.
+/// The hosts a.test (honest), l.test (lying) and s.test (silent). All have the same pages, each host with its own
+/// words.
 fn site(host: &str, path: &str, at: u64) -> Answer {
     let page = |number: u64| format!("http://{host}/p{number}");
     match path {
@@ -87,8 +89,8 @@ fn site(host: &str, path: &str, at: u64) -> Answer {
     }
 }
 
-/// Catches a crawl that does not hear sitemaps, that believes the one that lies, and that forgets what it has learned when it is
-/// stopped.
+/// Catches a crawl that ignores sitemaps, one that believes the sitemap that lies, and one that forgets what it has
+/// learned when it is stopped.
 #[test]
 fn what_an_honest_sitemap_tells_is_fetched_soon_and_the_rest_seldom() -> anyhow::Result<()> {
     let (clock, dir) = (Clock::at(START), tempfile::tempdir()?);
@@ -121,7 +123,7 @@ fn what_an_honest_sitemap_tells_is_fetched_soon_and_the_rest_seldom() -> anyhow:
     assert!(5 * honest < 4 * silent, "honest {honest}, silent {silent}");
     assert!(5 * lying > 4 * silent && 4 * lying < 5 * silent, "lying {lying}, silent {silent}");
 
-    // A change is told by the next reading of the sitemap.
+    // The next reading of the sitemap brings the change.
     let of = |url: &str| -> Vec<u64> {
         asked.iter().filter(|(_, asked)| asked.as_str() == url).map(|(at, _)| at - START).collect()
     };

@@ -1,4 +1,4 @@
-//! The link graph: every link with the page that has it, broken ones with their sources.
+//! The link graph: every link with the page that has it, and broken links with the pages that link to them.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use tests::programs::beside;
 use tests::scripted::{self, Scripted, words};
 use tests::told::{Answer, Asked, Told, html, missing, moved};
 
-/// What the program writes to stdout.
+/// Runs the program. Returns its stdout.
 fn run(dir: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let (command, rest) = arguments.split_first().expect("a command");
     let run = Command::new(beside("crawler-under-test")?).arg(command).arg(dir).args(rest).output()?;
@@ -27,7 +27,7 @@ fn json_lines(text: &str) -> anyhow::Result<Vec<Value>> {
     text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
 }
 
-/// A site whose pages all link to each other, to something missing, to something moved, and out of the scope.
+/// A site whose pages all link to each other, to a page that is missing, to one that has moved, and out of the scope.
 fn site(asked: &Asked) -> Answer {
     let n = match asked.target.as_str() {
         "/" => 0,
@@ -81,7 +81,7 @@ fn every_link_stands_in_the_graph_with_its_source() -> anyhow::Result<()> {
     assert_eq!(of("/feed", "/b"), fetched(200, "feed"));
     assert_eq!(of("/b", "far.test/x"), Some(("scope".into(), None, String::new())));
 
-    // The same as a table, and for people.
+    // The same output as a table, and for people.
     let table = run(dir.path(), &["export", "--what", "links", "--format", "csv"])?;
     assert_eq!(table.lines().count(), links.len() + 1);
     assert!(table.starts_with("rel,source,state,status,url") || table.starts_with("source,url,state"), "{table}");
@@ -118,7 +118,7 @@ fn a_crawl_that_was_cut_short_names_what_is_queued() -> anyhow::Result<()> {
     let states: BTreeSet<&str> = links.iter().map(|link| text(link, "state")).collect();
     assert_eq!(links.len(), 8, "{links:?}");
     assert_eq!(states, BTreeSet::from(["fetched", "queued", "scope"]));
-    // Going on completes the graph: no link is lost, and none is there twice.
+    // A continued crawl completes the graph: no link is lost, and no link is there twice.
     told.crawl(dir.path(), "http://g.test/", &[("scope.scope", "host"), ("limits.max-pages", "0")])?;
     let whole = json_lines(&run(dir.path(), &["links", "--json"])?)?;
     let distinct: BTreeSet<String> = whole.iter().map(|link| format!("{}{}", link["source"], link["url"])).collect();
@@ -148,7 +148,7 @@ fn a_page_that_was_visited_again_has_the_links_of_its_last_visit() -> anyhow::Re
     Ok(())
 }
 
-/// A site one page of which gets no answer while `is_down` says so.
+/// A site. While `is_down` says so, one of its pages gets no answer.
 #[derive(Clone)]
 struct Resetting {
     site: Scripted,
@@ -168,8 +168,8 @@ impl Fetch for Resetting {
     }
 }
 
-/// Catches a broken link without a cause, and a page that was visited and is said to be not fetched yet, because it is queued for
-/// a further attempt.
+/// Catches a broken link without a cause, and a visited page that is reported as not fetched yet, because it is queued
+/// for another attempt.
 #[test]
 fn a_page_that_is_queued_again_has_the_end_of_its_last_visit() -> anyhow::Result<()> {
     let (clock, dir) = (Clock::at(1_700_000_000_000), tempfile::tempdir()?);

@@ -1,4 +1,5 @@
-//! Sitemaps and feeds are visits of their own: what they bring says how often they are read. The log of requests is the judge.
+//! Sitemaps and feeds are visited on their own: they are read more often if they bring more. The tests judge by the log
+//! of requests.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -26,7 +27,7 @@ fn page(number: u64) -> Answer {
     html(format!("<title>{number}</title><p>{}</p>", words(number, 100)))
 }
 
-/// A page that is listed on each day, from the first on.
+/// The pages that are listed at a time: one more each day.
 fn listed(at: u64) -> std::ops::RangeInclusive<u64> {
     1..=at / DAY + 1
 }
@@ -36,7 +37,7 @@ fn sitemap(numbers: impl Iterator<Item = u64>) -> Answer {
     xml(format!("<urlset>{entries}</urlset>"))
 }
 
-/// A feed that is built anew at each request, with the same items.
+/// A feed that is built anew for each request, with the same items.
 fn feed(numbers: impl Iterator<Item = u64>, at: u64) -> Answer {
     let item = |number| format!("<item><link>/p{number}</link><pubDate>{}</pubDate></item>", date(number * DAY));
     let items: String = numbers.map(item).collect();
@@ -44,7 +45,7 @@ fn feed(numbers: impl Iterator<Item = u64>, at: u64) -> Answer {
     Answer { content_type: "application/rss+xml", ..html(body) }
 }
 
-/// What came of a crawl that ran so long on its own clock: the crawl, and when each path was asked for.
+/// The result of a crawl that ran for some time on its own clock, and the times of the requests for each path.
 struct Ran {
     crawled: Crawled,
     asked: Vec<(u64, Url)>,
@@ -87,26 +88,26 @@ fn run(
 }
 
 impl Ran {
-    /// When a path was asked for.
+    /// The times of the requests for a path.
     fn of(&self, path: &str) -> Vec<u64> {
         self.asked.iter().filter(|(_, url)| url.path() == path).map(|(at, _)| *at).collect()
     }
 
-    /// Hours from the moment at which each page was listed first to its first fetch, for pages of these days.
+    /// For the pages of these days: the hours from the time at which each page was first listed to its first fetch.
     fn delays(&self, days: std::ops::Range<u64>) -> Vec<u64> {
         let first = |number: u64| self.of(&format!("/p{number}")).into_iter().find(|at| *at >= (number - 1) * DAY);
         days.map(|day| first(day + 1).map_or(u64::MAX, |at| (at - day * DAY) / HOUR)).collect()
     }
 
-    /// Requests for a path in the first half of a time, and in the second.
+    /// The number of requests for a path in the first half of a time, and in the second.
     fn halves(&self, path: &str, time: u64) -> (usize, usize) {
         let (first, second): (Vec<u64>, Vec<u64>) = self.of(path).into_iter().partition(|at| *at < time / 2);
         (first.len(), second.len())
     }
 }
 
-/// Catches a crawl that reads the sitemap of a quiet host only when it reads robots.txt again. The control is a crawl that reads
-/// no sitemaps: it finds nothing.
+/// Catches a crawl that reads the sitemap of a quiet host only when it reads robots.txt again. The control is a crawl
+/// that reads no sitemaps: it finds nothing.
 #[test]
 fn what_only_a_sitemap_lists_is_found_soon() -> anyhow::Result<()> {
     let shows = |path: &str, at| if path == "/sitemap.xml" { sitemap(listed(at)) } else { missing() };
@@ -147,7 +148,8 @@ fn a_sitemap_that_lies_is_not_read_more_often_than_one_that_brings_news() -> any
     Ok(())
 }
 
-/// Catches a feed that is worth a visit because it was built anew, and one whose items wait for its turn as a page.
+/// Catches a feed that counts as worth a visit because it was built anew, and one whose items wait until the feed is
+/// due as a page.
 #[test]
 fn feeds_are_read_for_their_items() -> anyhow::Result<()> {
     let silent = run("100d", &[], |path, at| if path == "/feed" { feed(1..=1, at) } else { missing() })?;
@@ -194,7 +196,7 @@ fn what_was_learned_of_a_list_survives_a_stop() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a round that does not read sitemaps, and one that asks for all of an unchanged one.
+/// Catches a round that does not read sitemaps, and one that asks for all parts of an unchanged one.
 #[test]
 fn a_round_asks_conditionally() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
@@ -218,7 +220,7 @@ fn a_round_asks_conditionally() -> anyhow::Result<()> {
         assert_eq!(asked.len(), readings);
         assert_eq!(asked[readings - 1].field("if-none-match"), "\"one\"");
     }
-    // One that brings nothing is not worth the usual price so soon.
+    // A sitemap that brings nothing is not worth the usual cost so soon.
     told.crawl(dir.path(), "http://a.test/", &round[..2])?;
     assert_eq!(told.of("a.test", "/sitemap.xml").len(), 3);
     Ok(())

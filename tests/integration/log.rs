@@ -1,4 +1,4 @@
-//! The crawl log, and what `-v` says.
+//! The crawl log, and the lines of `-v`.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -49,7 +49,7 @@ fn each_request_has_a_line() -> anyhow::Result<()> {
         assert!(whole, "{line}");
     }
 
-    // A run without the flag writes no log; one with it goes on with the file; and as text.
+    // A run without the flag writes no log. A run with it appends to the file, here as text.
     let count = || -> anyhow::Result<usize> { Ok(std::fs::read_to_string(&log)?.lines().count()) };
     crawl(&told, dir.path(), &["--recrawl", "-q"])?;
     assert_eq!(count()?, lines.len());
@@ -70,7 +70,7 @@ fn each_request_has_a_line() -> anyhow::Result<()> {
 fn a_host_that_cannot_be_reached_is_logged_with_the_reason() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
     let log = dir.path().join("log.json");
-    // Nobody listens at the discard port.
+    // No program listens at the discard port.
     let mut program = Command::new(beside("crawler-under-test")?);
     program.args([
         "crawl",
@@ -103,7 +103,7 @@ fn a_log_that_cannot_be_opened_is_named() -> anyhow::Result<()> {
     assert_eq!(run.status.code(), Some(2), "{said}");
     assert!(said.contains(path) && said.contains("No such file"), "{said}");
     assert_eq!(dir.path().read_dir()?.count(), 0, "nothing is left behind");
-    // The log is not wanted any more.
+    // The log is switched off again.
     let mut program = Command::new(beside("crawler-under-test")?);
     let run = program.args(["crawl", "http://127.0.0.1:9/", "--dir"]).arg(dir.path()).output()?;
     let said = String::from_utf8_lossy(&run.stderr).into_owned();

@@ -1,5 +1,5 @@
-//! What one site does must not harm another: robots.txt files that lead to one place, chains of redirects, ports without end,
-//! names with a dot at their end. Each is a whole crawl, looked at from outside.
+//! A site must not harm another: by robots.txt files that lead to one place, chains of redirects, endless ports, or
+//! names that end with a dot. Each test is a whole crawl, seen from outside.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn run(fetch: &Scripted, clock: &Clock, dir: &Path, seeds: &[&str], keys: &[(&st
     crawl_with(fetch.clone(), clock, dir, &seeds, &settings(keys)?)
 }
 
-/// A site of so many pages in a row; each has its own text on each host.
+/// A site with this number of pages in a row. On each host, each page has its own text.
 fn row(url: &Url, pages: u64) -> Answer {
     let number: u64 = url.path().trim_start_matches("/p").parse().unwrap_or(0);
     if number >= pages || url.path() == "/robots.txt" {
@@ -32,8 +32,8 @@ fn answered(crawled: &Crawled, host: &str) -> BTreeSet<String> {
     pages.map(|page| text(page, "url").to_owned()).filter(|url| url.split('/').nth(2) == Some(host)).collect()
 }
 
-/// Catches an errand for a robots.txt that has one asker only: two (here: five) hosts whose robots.txt redirect to one URL are
-/// all crawled, and that URL is asked for no more often than it has askers.
+/// Catches a request for a robots.txt that serves one host only: if the robots.txt of several hosts (here five)
+/// redirect to one URL, all hosts are crawled, and that URL is asked for at most once for each host.
 #[test]
 fn hosts_whose_robots_lead_to_one_url_are_all_crawled() -> anyhow::Result<()> {
     let hosts: Vec<String> = (0..5).map(|host| format!("site{host}.test")).collect();
@@ -64,8 +64,8 @@ fn hosts_whose_robots_lead_to_one_url_are_all_crawled() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a count of hops that is carried to another site: a chain of redirects that ends at the victim's front page takes
-/// nothing from the victim, which has a direct link.
+/// Catches a count of hops that is carried to another site: a chain of redirects that ends at the victim's front page
+/// must not harm the victim, to which another page links directly.
 #[test]
 fn hops_of_one_site_are_not_counted_against_another() -> anyhow::Result<()> {
     for (mode, hops) in MODES.into_iter().zip([8, 9, 12]) {
@@ -86,7 +86,7 @@ fn hops_of_one_site_are_not_counted_against_another() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The attacker with its chain, its victim, and a third site that links to the victim's front page in the end.
+/// The attacker with its chain, its victim, and a third site that links to the victim's front page at the end.
 fn chained(url: &Url, hops: u64) -> Answer {
     let number: u64 = url.path().trim_start_matches("/hop").parse().unwrap_or(0);
     match (url.host_str().unwrap_or_default(), url.path()) {
@@ -102,8 +102,8 @@ fn chained(url: &Url, hops: u64) -> Answer {
     }
 }
 
-/// Catches a table of ports that the first page which names a host may fill: links to forty ports of a host that nobody knew
-/// before take nothing from its real pages.
+/// Catches a table of ports that one page can fill: links to sixty ports of a host that is not known yet must not
+/// displace its real pages.
 #[test]
 fn ports_without_end_do_not_push_out_the_real_one() -> anyhow::Result<()> {
     for mode in MODES {
@@ -128,8 +128,8 @@ fn ports_without_end_do_not_push_out_the_real_one() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a host that counts as two because its name ends with a dot, or is written in capitals: it is asked at its own pace,
-/// whatever it is called.
+/// Catches a host that counts as two because its name ends with a dot, or is written in capitals: under every spelling
+/// it is asked at its own pace.
 #[test]
 fn a_host_is_asked_at_its_pace_under_every_spelling_of_its_name() -> anyhow::Result<()> {
     let clock = Clock::at(1_700_000_000_000);
@@ -153,13 +153,13 @@ fn a_host_is_asked_at_its_pace_under_every_spelling_of_its_name() -> anyhow::Res
     let times: Vec<u64> = fetch.asked().iter().map(|(at, _)| *at).collect();
     let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(gaps.iter().all(|gap| *gap >= 1_000), "{:?}", fetch.asked());
-    // Each page once, under whatever name.
+    // Each page is fetched once, under whatever name.
     assert!(crawled.pages.len() <= 44, "{:?}", crawled.urls());
     Ok(())
 }
 
-/// Catches a body that does not fit and is fetched for ever: it is asked for as often as `--attempts` says, or a few times
-/// more, and then given up with a reason.
+/// Catches a body that does not fit and is fetched for ever: it must be asked for as often as `--attempts` says, or a
+/// few times more, and then be given up with a reason.
 #[test]
 fn a_body_that_never_fits_is_given_up() -> anyhow::Result<()> {
     let clock = Clock::at(1_700_000_000_000);

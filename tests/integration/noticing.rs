@@ -1,12 +1,13 @@
-//! Whether visits are told right: what changes around a page is no change of it, and a changed paragraph is one. `noticing` is the
-//! program that prints the figures.
+//! Whether visits report changes right: a change around the content of a page is no change of the page, and a changed
+//! paragraph is one. The program `noticing` prints the figures.
 
 use tests::data;
 use tests::noticing::noise::{self, Noise};
 use tests::noticing::{Called, docs};
 
-/// Catches dates, counters, sessions, advertisements, boxes of related pages and new templates that count as changes, whether
-/// they are marked or not; and a paragraph of 30 words in a page of 600 that is missed because of them.
+/// Catches dates, counters, sessions, advertisements, boxes of related pages and new templates that count as changes,
+/// whether they are marked or not. Also catches a paragraph of 30 words in a page of 600 that is missed because of
+/// them.
 #[test]
 fn what_changes_around_a_page_is_no_change_of_it() -> anyhow::Result<()> {
     let pages = noise::made_up(40, 3);
@@ -14,7 +15,7 @@ fn what_changes_around_a_page_is_no_change_of_it() -> anyhow::Result<()> {
         for marked in [true, false] {
             let found = noise::visit(&pages, noise, marked, 3)?;
             assert!(found.equal.visits > 500 && found.changed.visits > 50, "{found:?}");
-            // Everything at once and nothing marked: no single bar is for that, but it must not get worse.
+            // All noise at once, and none of it marked: there is no aim for this case, but it must not get worse.
             let most = if noise == Noise::All && !marked { 0.05 } else { 0.02 };
             assert!(found.equal.share() < most, "{noise:?}, marked {marked}: {found:?}");
             assert!(found.changed.share() >= 0.97, "{noise:?}, marked {marked}: {found:?}");
@@ -23,7 +24,7 @@ fn what_changes_around_a_page_is_no_change_of_it() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same around real pages.
+/// The same test with real pages.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn what_changes_around_a_real_page_is_no_change_of_it() -> anyhow::Result<()> {
@@ -47,7 +48,8 @@ fn the_next_version_of_documentation_is_told_right() -> anyhow::Result<()> {
         let found = docs::visit(&before, &after)?;
         println!("{old} to {new}: {found:?}, precision {:.4}", found.precision());
         assert!(found.more.share() >= 0.97, "{found:?}");
-        // Not two in a hundred, as it should be: in short pages the numbers of tables and of navigation that is not marked count.
+        // The aim is two in a hundred. It is not reached: in short pages, the numbers in tables and in unmarked
+        // navigation count.
         assert!(found.equal.visits < 100 || found.equal.share() < 0.05, "{found:?}");
         assert!(found.precision() >= 0.9, "{found:?}");
     }

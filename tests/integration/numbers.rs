@@ -1,5 +1,5 @@
-//! One truth for numbers: what the terminal says at the end of a crawl, what `report` says, `--json`, the page, `/metrics` and
-//! the files themselves are the same numbers.
+//! The terminal at the end of a crawl, `report`, `report --json`, the page, `/metrics` and the files must give the same
+//! numbers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +24,7 @@ use tests::sound::sound_at;
 /// Numbers by name.
 type Numbers = BTreeMap<String, u64>;
 
-/// Verdicts, and what else every place tells.
+/// The verdicts that every place counts.
 const VERDICTS: [&str; 5] = ["unique", "near", "exact", "unchanged", "unjudged"];
 
 fn program(name: &str, dir: &Path, flags: &[&str]) -> anyhow::Result<String> {
@@ -33,7 +33,7 @@ fn program(name: &str, dir: &Path, flags: &[&str]) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// What the files say.
+/// The numbers in the output files.
 fn of_files(dir: &Path) -> anyhow::Result<Numbers> {
     let mut numbers: Numbers = VERDICTS.iter().map(|verdict| ((*verdict).to_owned(), 0)).collect();
     let mut add = |name: &str| *numbers.entry(name.to_owned()).or_default() += 1;
@@ -48,7 +48,7 @@ fn of_files(dir: &Path) -> anyhow::Result<Numbers> {
     for skipped in lines(dir, "skipped.jsonl")? {
         match text(&skipped, "reason") {
             "duplicate_source" => add("held"),
-            // A trap is learned, or a shape that URLs of traps have.
+            // A trap that was learned, or the shape of a URL in a trap.
             "rule" | "mirror" => add("stopped"),
             reason => add(&format!("skipped {reason}")),
         }
@@ -56,7 +56,7 @@ fn of_files(dir: &Path) -> anyhow::Result<Numbers> {
     Ok(numbers)
 }
 
-/// What `report --json` says.
+/// The numbers of `report --json`.
 fn of_json(dir: &Path) -> anyhow::Result<(Numbers, Value)> {
     let report: Value = serde_json::from_str(&program("report", dir, &["--json"])?)?;
     let names = VERDICTS.iter().chain(&["pages", "failed", "held", "stopped", "frontier", "urls_seen"]);
@@ -65,13 +65,13 @@ fn of_json(dir: &Path) -> anyhow::Result<(Numbers, Value)> {
     Ok((numbers.collect::<anyhow::Result<_>>()?, report))
 }
 
-/// The number in the line of a summary with this meaning; 0 where there is none.
+/// The number in the line of a summary with this meaning; 0 if there is no such line.
 fn in_line(summary: &str, meaning: &str) -> u64 {
     let line = summary.lines().find(|line| line.contains(meaning)).unwrap_or_default();
     line.split_whitespace().find_map(|word| word.replace(',', "").parse().ok()).unwrap_or(0)
 }
 
-/// What a summary for people says.
+/// The numbers of a summary for people.
 fn of_summary(summary: &str) -> Numbers {
     let rows = [
         ("pages", " decoded. "),
@@ -88,7 +88,7 @@ fn of_summary(summary: &str) -> Numbers {
     rows.iter().map(|(name, meaning)| ((*name).to_owned(), in_line(summary, meaning))).collect()
 }
 
-/// What the page of a report says.
+/// The numbers of the page of a report.
 fn of_page(html: &str) -> Numbers {
     let rows = [
         ("pages", "Pages fetched"),
@@ -107,7 +107,7 @@ fn of_page(html: &str) -> Numbers {
     rows.iter().filter_map(|(name, row)| Some(((*name).to_owned(), value(row)?))).collect()
 }
 
-/// What `/metrics` says.
+/// The numbers of `/metrics`.
 fn of_metrics(metrics: &str) -> Numbers {
     let value = |line: &str| metrics.lines().find_map(|found| found.strip_prefix(line)?.trim().parse::<f64>().ok());
     let named = |name: &str, line: String| Some((name.to_owned(), value(&line)? as u64));
@@ -122,7 +122,7 @@ fn of_metrics(metrics: &str) -> Numbers {
     verdicts.chain(gauges.iter().filter_map(|(name, line)| named(name, (*line).to_owned()))).collect()
 }
 
-/// Compares what two places say of the same things; each must say at least `least` of them.
+/// Compares the numbers that two places give. They must have at least `least` numbers in common.
 fn agree(one: &Numbers, other: &Numbers, least: usize, what: &str) {
     let both: Vec<&String> = one.keys().filter(|name| other.contains_key(*name)).collect();
     assert!(both.len() >= least, "{what}: {one:?} {other:?}");
@@ -131,12 +131,12 @@ fn agree(one: &Numbers, other: &Numbers, least: usize, what: &str) {
     }
 }
 
-/// A web with copies, sessions, redirects, private folders, missing pages.
+/// A web with copies, sessions, redirects, private folders and missing pages.
 fn web() -> Arc<Web> {
     Arc::new(Web::new(Options::demo(21).with_pages(500)))
 }
 
-/// Catches counters of their own in any place that tells of a crawl.
+/// Catches a place that counts in its own way.
 #[test]
 fn terminal_report_json_page_and_files_give_the_same_numbers() -> anyhow::Result<()> {
     let web = web();
@@ -177,8 +177,8 @@ fn terminal_report_json_page_and_files_give_the_same_numbers() -> anyhow::Result
     Ok(())
 }
 
-/// Catches metrics that tell of something else than the report does. The live page is asked when the run is over: it still
-/// shows what it was told last.
+/// Catches metrics that differ from the report. The live page is asked when the run is over: it still shows the last
+/// state that it was given.
 #[test]
 fn metrics_and_report_give_the_same_numbers() -> anyhow::Result<()> {
     let web = web();

@@ -1,4 +1,5 @@
-//! Odd sites: rules lose nothing that the gate alone finds, `demote` finds everything, and what rules are for is stopped.
+//! Odd sites: rules lose nothing that the gate alone finds, `demote` finds everything, and URLs for which rules are
+//! made are stopped.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use tests::choosing::{Kind, MODES, ODD, Odd, Run, World, run};
 fn crawl(odd: Odd, mode: &str) -> anyhow::Result<Run> {
     let mode = MODES.into_iter().find(|known| known.name == mode).expect("a way of choosing");
     let world: Arc<dyn World> = Arc::new(odd);
-    // Rescue draws by chance: it is off, so that what rules do is all that differs.
+    // The rescue draws at random. It is off, so that only the rules make a difference.
     run(&world, mode, 1_000, &[("dedup.rescue", "0%")])
 }
 
@@ -19,8 +20,8 @@ fn no_rule_loses_what_the_gate_finds() -> anyhow::Result<()> {
         let (found, fetches) = ((drop.contents(), rules.contents()), (drop.fetches, rules.fetches));
         println!("{}: {found:?} of {}, {fetches:?} fetches, without and with rules", odd.name, odd.contents);
         assert!(rules.contents() >= drop.contents(), "{}", odd.name);
-        // Half of the months of a calendar with a dozen words each are judged unique. How far trials follow such a calendar is
-        // left to chance, with rules and without.
+        // Half of the months of a calendar with a dozen words each are judged unique. Chance decides how far trials
+        // follow such a calendar, with rules and without.
         assert!(odd.kind == Kind::Endless || rules.fetches <= drop.fetches, "{}", odd.name);
     }
     Ok(())

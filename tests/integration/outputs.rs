@@ -1,4 +1,4 @@
-//! What a crawl leaves behind is what `crawler/OUTPUT.md` says: no field that it does not name, none that it names in vain.
+//! The output files have exactly the fields that `crawler/OUTPUT.md` names.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -13,7 +13,7 @@ use tests::memory::MemoryFetch;
 
 const MANUAL: &str = include_str!("../../crawler/OUTPUT.md");
 
-/// What stands between backquotes in the first cells of the tables of a section.
+/// The words between backquotes in the first cells of the tables of a section.
 fn documented(section: &str) -> BTreeSet<&'static str> {
     let text = MANUAL.split("\n## ").find(|text| text.starts_with(section)).unwrap_or_default();
     let cells = text.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());

@@ -1,6 +1,7 @@
-//! `dedup-stage run` as a process: what it owes to callers that misbehave, and the same verdicts whatever the way.
+//! `dedup-stage run` as a process: callers that misbehave get what the protocol promises, and the verdicts do not
+//! depend on the way in which pages come.
 //!
-//! `pipe-bars` does the same for longer.
+//! The program `pipe-bars` tests the same for longer.
 
 use std::process::Command;
 use std::time::Duration;
@@ -29,7 +30,7 @@ fn who_misbehaves_is_borne() -> anyhow::Result<()> {
 
 #[test]
 fn kills_change_no_answer() -> anyhow::Result<()> {
-    // Small pages enough that the program writes ahead of a flush.
+    // There are enough small pages that the program writes answers before a flush.
     let plan = KillPlan { kills: 4, web: 150, small: 4800, flush: 4500, seed: 7 };
     assert!(kill::run(plan, |line| println!("{line}"))?);
     Ok(())

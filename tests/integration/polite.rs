@@ -1,4 +1,4 @@
-//! The servers' log as the judge of politeness; the long version is `cargo run --release -p tests --bin politeness`.
+//! Politeness, judged by the logs of the servers. `cargo run --release -p tests --bin politeness` is the long version.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Rounds of visits: one page of each cluster is asked for again, copies are trusted and checked, and what dies, diverges or
-//! comes back is noticed. The server's own list of requests is the judge.
+//! Rounds of visits: one page of each cluster is asked for again, copies are trusted and checked, and the round notices
+//! pages that die, change apart from their cluster, or come back. The tests judge by the server's list of requests.
 
 mod archive;
 mod program;
@@ -14,13 +14,13 @@ use tests::crawl::{Crawled, crawl_with, settings, text};
 use tests::scripted::{Scripted, html, missing, moved, words};
 use tests::told::{self, Told};
 
-/// Pages that say something of their own, the front page included.
+/// The number of pages that say something of their own, with the front page.
 const UNIQUE: u64 = 25;
-/// Copies, of pages 1, 2 and so on.
+/// The number of copies, of the pages 1, 2 and so on.
 const COPIES: u64 = 20;
 const DAY: u64 = 86_400_000;
 
-/// The path of a copy: such that no rule can be learned of it.
+/// The path of a copy. No rule can be learned from these paths.
 fn copy(number: u64) -> String {
     format!("/{}", words(1_000 + number, 1))
 }
@@ -42,7 +42,7 @@ fn page(number: u64) -> String {
     format!("<title>page {number}</title><p>{}</p>", words(number, 120))
 }
 
-/// What a server is asked for in one round, robots.txt left out.
+/// The requests to a server in one round, without robots.txt.
 fn asked(told: &Told, from: usize) -> Vec<String> {
     let asked = told.asked().into_iter().skip(from).map(|asked| asked.target);
     asked.filter(|target| target != "/robots.txt").collect()
@@ -52,8 +52,8 @@ fn is_copy(path: &str) -> bool {
     (1..=COPIES).any(|number| copy(number) == path)
 }
 
-/// Catches a round that asks for every copy: of 45 URLs with 20 copies, 25 are asked for and a small sample of copies. With
-/// validators nothing is sent twice, and without them what is unchanged is called so all the same.
+/// Catches a round that asks for every copy: of 45 URLs with 20 copies, 25 are asked for, and a small sample of the
+/// copies. With validators, nothing is sent twice. Without them, unchanged pages are called unchanged, too.
 #[test]
 fn a_second_run_asks_for_one_page_of_each_cluster() -> anyhow::Result<()> {
     for validators in [true, false] {
@@ -99,7 +99,7 @@ fn a_second_run_asks_for_one_page_of_each_cluster() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whoever keeps duplicates has each of them visited.
+/// In `keep`, a round visits every duplicate.
 #[test]
 fn in_keep_no_copy_is_trusted() -> anyhow::Result<()> {
     let told = Told::new(|asked| match (asked.target.as_str(), page_of(&asked.target)) {
@@ -115,7 +115,7 @@ fn in_keep_no_copy_is_trusted() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A scripted site of 45 URLs on a clock of its own. `now` is the number of the round, from 1 for the first crawl.
+/// A scripted site of 45 URLs on its own clock. `round` is the number of the round; the first crawl is 1.
 struct Site {
     fetch: Scripted,
     clock: Clock,
@@ -124,7 +124,7 @@ struct Site {
 }
 
 impl Site {
-    /// `page` says what a path shows in a round; `None` where it shows what it always does.
+    /// `shows` gives the answer of a path in a round; `None` if the path shows the usual answer.
     fn new(
         shows: impl Fn(&str, u64) -> Option<crawler::demo::web::Answer> + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
@@ -150,7 +150,7 @@ impl Site {
         crawl_with(self.fetch.clone(), &self.clock, self.dir.path(), &seeds, &settings(&more)?)
     }
 
-    /// A day later: one more round. Returns what was asked for, and what came of the crawl.
+    /// Makes one more round, a day later. Returns the paths that were asked for, and the result of the crawl.
     fn refresh(&self) -> anyhow::Result<(Vec<String>, Crawled)> {
         self.clock.skip_to(self.clock.now() + DAY);
         self.round.fetch_add(1, Ordering::Relaxed);
@@ -167,7 +167,7 @@ fn visits<'a>(crawled: &'a Crawled, path: &str) -> Vec<&'a Value> {
     crawled.pages.iter().filter(|page| text(page, "url") == url).collect()
 }
 
-/// Catches a copy that goes its own way and is trusted for ever.
+/// Catches a copy that changes apart from its page and is trusted for ever.
 #[test]
 fn a_copy_that_diverges_is_found_and_visited_from_then_on() -> anyhow::Result<()> {
     let liar = copy(7);
@@ -197,7 +197,7 @@ fn a_copy_that_diverges_is_found_and_visited_from_then_on() -> anyhow::Result<()
     Ok(())
 }
 
-/// Catches a cluster that is lost with the page that stood for it.
+/// Catches a cluster that is lost with the page that represents it.
 #[test]
 fn a_dying_representative_is_replaced_by_a_living_copy() -> anyhow::Result<()> {
     let other = copy(3);
@@ -213,7 +213,7 @@ fn a_dying_representative_is_replaced_by_a_living_copy() -> anyhow::Result<()> {
     assert_eq!((round.missing, round.replaced, round.diverged), (1, 1, 0));
     let last = *visits(&crawled, &path).last().expect("a line");
     assert_eq!((text(last, "verdict"), text(last, "changed")), ("unchanged", "no"), "it says what it said");
-    // From now on it stands for itself: it is visited in each round, and its change is seen.
+    // From now on the copy represents itself: it is visited in each round, and its change is seen.
     let (asked, _) = site.refresh()?;
     assert!(asked.contains(&path), "{asked:?}");
     let (asked, crawled) = site.refresh()?;
@@ -223,8 +223,8 @@ fn a_dying_representative_is_replaced_by_a_living_copy() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a page that is given up after one 404, links that stay held for one that is gone, and a page that is back and is
-/// not noticed.
+/// Catches a page that is given up after one 404, links that stay held for a page that is gone, and a page that is back
+/// without notice.
 #[test]
 fn a_page_missing_twice_is_gone_and_releases_what_was_held_for_it() -> anyhow::Result<()> {
     let round = Arc::new(AtomicU64::new(1));
@@ -267,7 +267,7 @@ fn a_page_missing_twice_is_gone_and_releases_what_was_held_for_it() -> anyhow::R
         .args(["why", &dir.path().to_string_lossy(), "http://a.test/a/one"])
         .output()?;
     assert!(String::from_utf8_lossy(&why.stdout).contains("404"), "{}", String::from_utf8_lossy(&why.stdout));
-    // Gone for a day: looked for again after two.
+    // The page has been gone for a day, so it is asked for again after two days.
     assert_eq!(of("/a/one", &run(5, &again)?).len(), 4, "not yet");
     let back = run(6, &again)?;
     assert_eq!(of("/a/one", &back), [200, 200, 404, 404, 200]);
@@ -275,7 +275,8 @@ fn a_page_missing_twice_is_gone_and_releases_what_was_held_for_it() -> anyhow::R
     Ok(())
 }
 
-/// A URL that never had a page is not missing. Whoever counts it tells of one page more than `crawler diff`.
+/// A URL that never had a page is not missing. A count of missing pages that includes it would have one page more than
+/// `crawler diff`.
 #[test]
 fn only_a_page_that_was_there_goes_missing() -> anyhow::Result<()> {
     let round = Arc::new(AtomicU64::new(0));
@@ -295,8 +296,8 @@ fn only_a_page_that_was_there_goes_missing() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a crawl that is not called complete for an error that is over, and one that is called complete because an error was over
-/// once. The totals over all visits stay.
+/// Catches a crawl that is not called complete because of an error that is over, and one that is called complete
+/// because an error was over once. The totals over all visits stay.
 #[test]
 fn only_what_went_wrong_at_the_last_visit_counts() -> anyhow::Result<()> {
     let site = Site::new(|path, round| match (path, round) {
@@ -323,7 +324,7 @@ fn only_what_went_wrong_at_the_last_visit_counts() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a notice that all pages show for a day (a login, a site being mended) and that makes copies of them for good.
+/// Catches a notice that all pages show for a day (a login, a site under repair) and that makes them copies for good.
 #[test]
 fn a_notice_on_all_pages_makes_no_copies() -> anyhow::Result<()> {
     let site = Site::new(|path, round| {
@@ -370,7 +371,7 @@ fn a_visit_tells_what_changed_and_which_links_are_new() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a round that visits what was visited a moment ago, though a least age is given.
+/// Catches a round that visits pages that were visited a moment ago, although `--min-age` is given.
 #[test]
 fn what_is_younger_than_the_least_age_is_not_visited() -> anyhow::Result<()> {
     let site = Site::new(|_, _| None)?;
@@ -384,7 +385,7 @@ fn what_is_younger_than_the_least_age_is_not_visited() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a site whose sitemap is read once and never again: what it names later is found by no round.
+/// Catches a sitemap that is read once and never again: no round finds the pages that it names later.
 #[test]
 fn a_round_reads_the_sitemap_again_and_fetches_what_it_names_now() -> anyhow::Result<()> {
     let site = Site::new(|path, round| {

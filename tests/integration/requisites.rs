@@ -1,4 +1,4 @@
-//! `--requisites`: what new pages need to be shown, in the archive alone.
+//! `--requisites`: the files that new pages need to be shown are fetched, and only the archive gets them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +15,8 @@ fn typed(kind: &str, body: &str) -> Answer {
     (200, vec![("content-type", kind.to_owned())], body.into())
 }
 
-/// Two pages that say something, one that repeats the first, and what they need: here, elsewhere and forbidden.
+/// Two pages that say something, one that repeats the first, and the files that they need: on this host, on others, and
+/// forbidden.
 fn site(asked: &Asked) -> Answer {
     let page =
         |n: u64, needs: &str| html(format!("{needs}<a href=/b>b</a><a href=/copy>c</a><p>{}</p>", words(n, 200)));
@@ -55,7 +56,7 @@ fn what_new_pages_need_is_archived_and_is_no_page() -> anyhow::Result<()> {
     let pages: BTreeSet<&str> = crawled.urls().into_iter().collect();
     assert_eq!(pages, BTreeSet::from(["http://r.test/", "http://r.test/b", "http://r.test/copy"]));
     assert_eq!(crawled.stats.requisites, 9, "the redirect and the missing one among them");
-    // A link from an image is none: nothing else was looked for.
+    // The addresses of requisites are no links: of them, only the forbidden one is in this list.
     assert!(lines(dir.path(), "skipped.jsonl")?.iter().all(|line| text(line, "reason") == "robots"));
 
     let why =
@@ -87,7 +88,7 @@ fn a_limit_on_pages_is_one_on_pages_and_their_requisites_come_first() -> anyhow:
     Ok(())
 }
 
-/// A page that needs ten thousand images, and styles that import ever new ones.
+/// A page that needs ten thousand images, and styles that import more and more styles.
 fn hungry(asked: &Asked) -> Answer {
     match asked.target.as_str() {
         "/" => {

@@ -1,4 +1,4 @@
-//! Outputs in parts: every reader sees one output, whatever files it lies in; and what is missing is told.
+//! Outputs in parts. Every reader must see one output, in whatever files it is, and a missing part must be reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +21,7 @@ const HOUR: u64 = 3_600_000;
 const DAY: u64 = 24 * HOUR;
 const PAGES: &str = "pages.jsonl";
 
-/// All pages of a synthetic web, so long after the start, at a pace that makes many commits.
+/// Crawls a synthetic web, this long after the start, at a pace that makes many commits.
 fn crawl(dir: &Path, rotate: &str, after: u64, more: &[(&str, &str)]) -> anyhow::Result<Crawled> {
     let (web, clock) = (Arc::new(Web::demo(12)), Clock::at(START + after));
     let basic = [
@@ -44,7 +44,7 @@ fn program(dir: &Path, words: &[&str]) -> anyhow::Result<Output> {
     Ok(Command::new(env!("CARGO_BIN_EXE_crawl")).arg(command).arg(dir).args(more).output()?)
 }
 
-/// What the program says on stdout.
+/// The stdout of the program.
 fn said(dir: &Path, words: &[&str]) -> anyhow::Result<String> {
     let output = program(dir, words)?;
     ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -71,7 +71,7 @@ fn contents(pages: &[Value]) -> BTreeSet<(&str, &str)> {
     pages.iter().map(|page| (text(page, "url"), text(page, "sha256"))).collect()
 }
 
-/// Catches a reader that knows of the newest part only, or counts places within a part.
+/// Catches a reader that knows only the newest part, or counts places within a part.
 #[test]
 fn a_crawl_in_parts_is_read_as_one() -> anyhow::Result<()> {
     let base = tempfile::tempdir()?;
@@ -108,7 +108,7 @@ fn a_crawl_in_parts_is_read_as_one() -> anyhow::Result<()> {
         assert!(html.contains(text(&page, "url")), "{} is not in the report", page["url"]);
     }
 
-    // The next round compares with what earlier parts have, and writes into new ones.
+    // The next round compares pages with those in earlier parts, and writes into new parts.
     let more = [("fetch.recrawl", "true"), ("limits.max-pages", "0"), ("scope.max-depth", "6")];
     let round = crawl(&many, "60KiB", DAY, &more)?;
     let again: Vec<_> = round.pages.iter().filter(|page| page["visit"] == 2).collect();
@@ -121,8 +121,8 @@ fn a_crawl_in_parts_is_read_as_one() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a command that says nothing of a part that somebody has removed, and one that cannot work without it. The control is
-/// the same directory before.
+/// Catches a command that says nothing about a part that somebody has removed, and one that cannot work without it. The
+/// control is the same directory before the removal.
 #[test]
 fn a_part_that_is_gone_is_told_by_everyone() -> anyhow::Result<()> {
     let base = tempfile::tempdir()?;
@@ -161,7 +161,7 @@ fn a_part_that_is_gone_is_told_by_everyone() -> anyhow::Result<()> {
     let running = CrawlDir::open(&dir)?.start(&settings, Vec::new(), clock, control)?;
     crawler::engine::run(running, fetch, &mut crawler::engine::Nobody)?;
     assert!(findings()?.iter().all(|finding| finding.contains("pages-000002.jsonl is gone")), "{:?}", findings()?);
-    // A file of the archive that is gone is told, too.
+    // A missing file of the archive is reported, too.
     let wacz = || -> anyhow::Result<String> {
         let output = program(&dir, &["export", "--what", "wacz"])?;
         ensure!(output.status.success(), "{output:?}");
@@ -177,7 +177,7 @@ fn a_part_that_is_gone_is_told_by_everyone() -> anyhow::Result<()> {
         findings()?
     );
     fs::rename(&away, &archive)?;
-    // A part that was cut is no part that is whole.
+    // A part that was cut does not count as whole.
     fs::write(&part, &removed[..removed.len() / 2])?;
     assert!(findings()?.iter().any(|finding| finding.contains("pages-000002.jsonl has")), "{:?}", findings()?);
     for words in [&["export"][..], &["export", "--what", "clusters"], &["report"], &since] {
@@ -196,7 +196,7 @@ fn a_part_that_is_gone_is_told_by_everyone() -> anyhow::Result<()> {
 fn a_crawl_without_end_begins_new_parts_in_time() -> anyhow::Result<()> {
     let (clock, base) = (Clock::at(START), tempfile::tempdir()?);
     let (dir, now) = (base.path().join("crawl"), clock.clone());
-    // Ten pages that change each three hours.
+    // A site with ten pages that change every three hours.
     let fetch = Scripted::new(&clock, move |url, _| match url.path() {
         "/robots.txt" => missing(),
         path => {
@@ -216,7 +216,7 @@ fn a_crawl_without_end_begins_new_parts_in_time() -> anyhow::Result<()> {
         ])?;
         crawl_with(fetch.clone(), &clock, &dir, &["http://a.test/".to_owned()], &settings)
     };
-    // It is stopped in the middle of a day: the next run goes on with the same part.
+    // The crawl is stopped in the middle of a day. The next run continues the same part.
     run("108h")?;
     let crawled = run("108h")?;
     let mut spans = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Learned rules in whole crawls: what they save, that they lose nothing, that they outlive the process, and what the estimate
-//! of the loss says.
+//! Learned rules in whole crawls: what they save, that they lose nothing, that they outlive the process, and the
+//! estimate of the loss.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ fn go_on(web: &Arc<Web>, dir: tempfile::TempDir, more: &[(&str, &str)]) -> anyho
     Ok(Run { dir, crawled, fetch })
 }
 
-/// A web with mirrors large enough to learn from.
+/// A web with mirrors that are large enough to learn from.
 fn mirrors(seed: u64) -> Arc<Web> {
     let copies = Options { pages: 1_500, hosts: 6, mirrors: 2, page_bytes: 7_000, ..Options::benchmark(seed) };
     Arc::new(Web::new(copies))
@@ -60,7 +60,8 @@ fn demote_with_rules_finds_all_sooner_and_fetches_the_rest_last() -> anyhow::Res
 #[test]
 fn rules_survive_and_what_they_stop_is_told_and_kept() -> anyhow::Result<()> {
     let web = mirrors(4);
-    // The order of a crawl hangs on its secret, and few orders have proven no mirror by then: another crawl has another order.
+    // The order of a crawl depends on its secret. In a few orders, no mirror is proven by then. So the crawl is
+    // repeated with other orders.
     let begun = || run(&web, &[("dedup.on-duplicate", "demote"), ("limits.max-pages", "900")]);
     let mut first = begun()?;
     for _ in 0..20 {
@@ -71,7 +72,7 @@ fn rules_survive_and_what_they_stop_is_told_and_kept() -> anyhow::Result<()> {
     }
     let before = first.rules()?;
     assert!(before.iter().any(|rule| rule.kind() == "mirror"), "{before:?}");
-    // In a run of its own, with `drop`, they stop what is still queued.
+    // In the next run, with `drop`, the rules stop the URLs that are still queued.
     let second = go_on(&web, first.dir, &[("dedup.on-duplicate", "drop")])?;
     let after = second.rules()?;
     assert!(before.iter().zip(&after).all(|(before, after)| before.to_string() == after.to_string()));
@@ -81,7 +82,7 @@ fn rules_survive_and_what_they_stop_is_told_and_kept() -> anyhow::Result<()> {
     for line in &stopped {
         assert!(text(line, "rule").contains(" = "), "{line}");
     }
-    // Later, all of it is fetched.
+    // Later, in `demote`, all these URLs are fetched.
     let third = go_on(&web, second.dir, &[("dedup.on-duplicate", "demote")])?;
     let fetched: Vec<&str> = third.crawled.urls();
     assert!(stopped.iter().all(|line| fetched.contains(&text(line, "url"))));
@@ -122,13 +123,13 @@ fn an_honest_web_of_templates_loses_nothing() -> anyhow::Result<()> {
 #[test]
 fn traps_end_and_what_lies_beside_them_is_found() -> anyhow::Result<()> {
     let web = Arc::new(Web::new(Options { page_bytes: 4_000, ..Options::traps(1) }));
-    // Trials come last, and with them what only they find.
+    // Trials come last, and so do the pages that only trials find.
     let limit = (web.oracle().pages * 3 / 2).to_string();
     for mode in ["drop", "demote"] {
         let run = run(&web, &[("dedup.on-duplicate", mode), ("limits.max-pages", &limit)])?;
         let contents = run.fetch.record().tally().contents;
         assert!(contents * 100 >= web.contents() * 99, "{mode}: {contents} of {}", web.contents());
-        // In `drop` trials end most traps before a rule is proven.
+        // In `drop`, trials end most traps before a rule is proven.
         let rules = run.rules()?;
         let trap = rules.iter().any(|rule| rule.kind() == "trap" && rule.status == RuleStatus::Proven);
         assert!(trap || mode == "drop", "{rules:?}");
@@ -138,7 +139,7 @@ fn traps_end_and_what_lies_beside_them_is_found() -> anyhow::Result<()> {
 
 #[test]
 fn the_loss_is_estimated_from_a_sample() -> anyhow::Result<()> {
-    // Copies with all words of their originals: a text with another date in it is another text to the estimate.
+    // The copies have all words of their originals. To the estimate, a text with another date in it is another text.
     let features = Features { archives: true, sessions: true, ..Features::NONE };
     let options = mirrors(7).options().clone();
     let web = Arc::new(Web::new(Options { features, ..options }));
@@ -157,7 +158,7 @@ fn the_loss_is_estimated_from_a_sample() -> anyhow::Result<()> {
     for page in duplicates {
         assert_eq!(page["links_admitted"], 0, "{page}");
     }
-    // The same command again tries no more.
+    // The same command again makes no more trials.
     let pages = run.crawled.pages.len();
     let again = go_on(&web, run.dir, &[("dedup.on-duplicate", "drop")])?;
     assert_eq!(again.crawled.pages.len(), pages);

@@ -1,5 +1,5 @@
-//! Asking a crawl that runs, with the built program: `why`, `report`, `export`, `rules` and `links` beside it; and what needs the
-//! directory for itself.
+//! Questions to a crawl that runs, with the built program: `why`, `report`, `export`, `rules` and `links`. Also the
+//! commands that need the directory for themselves.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -13,7 +13,7 @@ use tests::programs::beside;
 use tests::scripted::words;
 use tests::told::{Asked, Told, html, missing};
 
-/// Nothing here takes nearly as long.
+/// The longest wait. Nothing here takes nearly as long.
 const LONG: Duration = Duration::from_secs(120);
 
 fn ask(command: &str, dir: &Path, more: &[&str]) -> anyhow::Result<Output> {
@@ -24,14 +24,14 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// A site of two pages, and another host with one that is not answered before `go` says so.
+/// A site of two pages, and another host with a page that is not answered before `go` says so.
 fn site(go: Receiver<()>) -> impl Fn(&Asked) -> tests::told::Answer {
     let go = Mutex::new(go);
     move |asked| match asked.target.as_str() {
         "/" => html(format!("<a href=/a>a</a> {}", words(1, 100))),
         "/a" => html(format!("<a href=/dead>d</a> <a href=http://s.test/held>h</a> {}", words(2, 100))),
         "/held" => {
-            // Other requests are answered meanwhile. Where the test has failed, the sender is gone, and the wait ends.
+            // Other requests are answered meanwhile. If the test has failed, the sender is gone, and the wait ends.
             let _ = tokio::task::block_in_place(|| go.lock().map(|go| go.recv_timeout(LONG)));
             html(words(3, 100))
         }
@@ -61,7 +61,7 @@ fn a_crawl_that_runs_is_asked_and_not_disturbed() -> anyhow::Result<()> {
         "-q",
     ]);
     let mut crawl = program.spawn()?;
-    // Each question is a process of its own, so this asks at no great pace.
+    // Each question is a process of its own, so the loop does not ask very often.
     let began = Instant::now();
     for (url, told) in [("http://r.test/dead", "404"), ("http://s.test/held", "queued with priority")] {
         while !said(&ask("why", &dir, &[url])?).contains(told) {
@@ -84,7 +84,7 @@ fn a_crawl_that_runs_is_asked_and_not_disturbed() -> anyhow::Result<()> {
     assert!(said(&ask("links", &dir, &["--broken"])?).contains("http://r.test/dead"));
     assert!(ask("export", &dir, &["--what", "skipped"])?.status.success());
 
-    // What compares state and outputs, and what would crawl, needs the directory for itself.
+    // `check`, which compares state and outputs, and another `crawl` need the directory for themselves.
     let check = ask("check", &dir, &[])?;
     assert_eq!(check.status.code(), Some(1));
     assert!(said(&check).contains("another crawl runs in this directory"), "{}", said(&check));
@@ -133,13 +133,13 @@ fn other_seeds_join_a_crawl_only_when_asked_to() -> anyhow::Result<()> {
     );
     assert!(told.of("b.test", "/robots.txt").is_empty() && told.of("b.test", "/").is_empty());
 
-    // The file of settings may be named by a variable.
+    // An environment variable may name the file of settings.
     let file = base.path().join("settings.toml");
     std::fs::write(&file, "[limits]\nmax-pages = 1\n")?;
     assert_eq!(crawl(&["http://b.test/", "--add-seeds"], Some(&file))?.status.code(), Some(14));
     assert!(crawl(&["http://b.test/", "--add-seeds", "--max-pages", "0"], None)?.status.success());
     assert_eq!(told.of("b.test", "/").len(), 1);
-    // Now it is one.
+    // Now `b.test` is a seed of the crawl.
     assert!(crawl(&["http://b.test/", "http://a.test/"], None)?.status.success());
     assert_eq!(told.of("b.test", "/").len(), 1);
     Ok(())

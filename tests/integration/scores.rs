@@ -1,4 +1,4 @@
-//! `--score-with`: good pages first, and a crawl that goes on whatever the program does.
+//! `--score-with`: good pages come first, and the crawl continues whatever the program does.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,12 +10,12 @@ use tests::programs::beside;
 use tests::scripted::words;
 use tests::told::{Answer, Asked, Told, html, missing};
 
-/// More patience than any program needs.
+/// A patience that is longer than any program needs.
 const LONG: &str = "60s";
-/// Pages of the site.
+/// The number of pages of the site.
 const PAGES: u64 = 30;
 
-/// A chain of pages; every third is good.
+/// A site with a chain of pages. Every third page is good.
 fn site(asked: &Asked) -> Answer {
     let n = match asked.target.strip_prefix("/p") {
         Some(n) => n.parse().ok().filter(|n| *n < PAGES),
@@ -31,14 +31,14 @@ fn site(asked: &Asked) -> Answer {
     ))
 }
 
-/// Crawls the site with the program under these arguments; it may be silent for so long.
+/// Crawls the site with the program under these arguments. `patience` is `--score-timeout`.
 fn crawl(dir: &Path, arguments: &str, patience: &str) -> anyhow::Result<Crawled> {
     let program = format!("{} {arguments}", beside("score-words")?.display());
     let keys = [("focus.score-with", program.as_str()), ("focus.score-timeout", patience)];
     Told::new(site)?.crawl(dir, "http://s.test/", &keys)
 }
 
-/// Page numbers with their relevance.
+/// The numbers of the pages, with their relevance.
 fn scores(crawled: &Crawled) -> Vec<(u64, Option<f64>)> {
     let pages = crawled.pages.iter().filter(|page| page["status"] == 200);
     let number = |page: &Value| text(page, "url").rsplit_once("/p").and_then(|(_, n)| n.parse().ok()).unwrap_or(0);
@@ -76,10 +76,10 @@ fn a_question_has_url_title_language_and_text() -> anyhow::Result<()> {
 #[test]
 fn a_crawl_goes_on_whatever_the_program_does() -> anyhow::Result<()> {
     for (arguments, least) in [
-        // It is started again, and asked again what it left open.
+        // The program is started again, and asked again about the pages that it left open.
         ("--dies-after 3", PAGES - 5),
         ("--hangs-after 8", 8),
-        // A page that ends it twice is given up; then the program rests for a second.
+        // A page that ends the program twice is given up. Then the program rests for a second.
         ("--dies-of 'Page 7\"'", 6),
         ("--says nonsense", 0),
         ("--says '{\"id\":99999,\"score\":1}'", 0),
@@ -106,7 +106,8 @@ fn a_command_that_is_none_costs_its_scores_alone() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How much sooner depends on the web: the bar is measured by `focused --planted`. Here it is only that scores help, in each web.
+/// How much sooner depends on the web; `focused --planted` measures it. This test checks only that scores help in each
+/// web.
 #[test]
 fn good_texts_are_found_sooner() -> anyhow::Result<()> {
     for seed in [5, 6] {

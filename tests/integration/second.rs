@@ -1,5 +1,5 @@
-//! Second chances: a URL that redirects until it gets its cookie, a server error or a broken body that passes. And what a crawl
-//! says of that for which there is none.
+//! Second chances: a URL that redirects until it gets its cookie, and a server error or a broken body that passes. Also
+//! what a crawl says about a failure that stays.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,12 +12,12 @@ use tests::crawl::{Crawled, crawl_with, settings, text};
 use tests::scripted::{self, Scripted, words};
 use tests::told::{Answer, Asked, Told, html, missing, moved};
 
-/// The host of the tests.
+/// The seed of the tests.
 const HOME: &str = "http://a.test/";
-/// A crawl that waits for further attempts.
+/// The settings of a crawl that waits for further attempts.
 const WAITS: (&str, &str) = ("limits.patience", "10m");
 
-/// A page about its number, with these links.
+/// A page with text about its number, and with these links.
 fn page(number: u64, links: &[String]) -> String {
     let links: String = links.iter().map(|link| format!("<a href=\"{link}\">on</a>")).collect();
     format!("<p>{}</p>{links}", words(number, 80))
@@ -29,7 +29,7 @@ fn with_cookie(target: &str, cookie: &str) -> Answer {
     (status, fields, body)
 }
 
-/// A site of nine pages that shows nothing without the cookie `s`.
+/// A site of nine pages. Without the cookie `s`, it answers with `without`.
 fn site(asked: &Asked, without: impl Fn(&Asked) -> Answer) -> Answer {
     let number: u64 = asked.target.trim_start_matches('/').parse().unwrap_or(0);
     match asked.target.as_str() {
@@ -39,7 +39,7 @@ fn site(asked: &Asked, without: impl Fn(&Asked) -> Answer) -> Answer {
     }
 }
 
-/// Bounces through another URL that sets the cookie: of the same host, or of one for all that has to do with identity.
+/// Redirects through another URL that sets the cookie: on the same host, or on a host for identities.
 fn bouncing(asked: &Asked) -> Answer {
     match asked.target.split_once("?to=") {
         Some(("/check", to)) => with_cookie(to, "s=1; Path=/"),
@@ -74,7 +74,7 @@ fn a_chain_that_comes_back_with_a_cookie_is_followed() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A cookie is good for two further requests: what comes back with it does not wait until it is spent.
+/// The cookie is good for two further requests, so a URL that comes back with it must be fetched at once.
 #[test]
 fn a_cookie_that_does_not_last_is_used_at_once() -> anyhow::Result<()> {
     let (count, given) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -97,7 +97,7 @@ fn a_cookie_that_does_not_last_is_used_at_once() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a seed that is lost unsaid, because the answer has the status of a redirect and names no URL.
+/// Catches a seed that is lost silently, because the answer has the status of a redirect and names no URL.
 #[test]
 fn a_redirect_that_names_no_url_is_told() -> anyhow::Result<()> {
     for location in [None, Some("http://[::bad/")] {
@@ -114,7 +114,7 @@ fn a_redirect_that_names_no_url_is_told() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A site with a new cookie for each answer, and never a page; and one that is asked without cookies.
+/// A site that sets a new cookie in each answer and never shows a page; and sites that never get the cookie back.
 #[test]
 fn a_circle_stays_a_circle_however_many_cookies_it_sets() -> anyhow::Result<()> {
     let count = AtomicU64::new(0);
@@ -131,7 +131,7 @@ fn a_circle_stays_a_circle_however_many_cookies_it_sets() -> anyhow::Result<()> 
     assert_eq!((told.of("a.test", "/").len(), told.of("a.test", "/check").len()), (2, 1));
     assert!(crawled.stats.redirects_endless > 0 && !crawled.stats.complete, "{:?}", crawled.stats);
 
-    // The cookie does not go to the URL that the chain comes back to.
+    // The cookie is not sent to the URL to which the chain comes back.
     let elsewhere = |asked: &Asked| match asked.target.as_str() {
         "/" => moved(302, "/check"),
         "/check" => with_cookie("/", "s=1; Path=/check"),
@@ -145,8 +145,8 @@ fn a_circle_stays_a_circle_however_many_cookies_it_sets() -> anyhow::Result<()> 
     Ok(())
 }
 
-/// A page that asks for consent leads back to itself by a link. Links to other languages do the same on each page, and only the
-/// first one of a host counts.
+/// A page that asks for consent leads back to itself by a link. On each page, links to other languages do the same, and
+/// only the first such link of a host counts.
 #[test]
 fn consent_is_given_once() -> anyhow::Result<()> {
     let consent = |asked: &Asked| match asked.target.split_once("?to=") {
@@ -180,8 +180,8 @@ fn broken(status: u16) -> Scripting {
     Scripting { status, ..scripted::html("<p>broken</p>") }
 }
 
-/// Catches server errors that end a URL for good, a host that waits because one of its URLs failed, and errors that stay and are
-/// asked for again.
+/// Catches server errors that end a URL for good, a host that waits because one of its URLs failed, and permanent
+/// errors that are asked for again.
 #[test]
 fn a_server_error_that_passes_is_no_end() -> anyhow::Result<()> {
     for (status, passes) in [(500, true), (502, true), (504, true), (522, true), (501, false), (505, false)] {
@@ -209,7 +209,7 @@ fn a_server_error_that_passes_is_no_end() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a site that answers everything with 500 and costs three fetches for each of its URLs, or days.
+/// Catches a site that answers everything with 500, and costs three fetches for each of its URLs, or days.
 #[test]
 fn a_site_that_is_broken_for_good_is_not_asked_three_times() -> anyhow::Result<()> {
     const URLS: u64 = 200;
@@ -228,7 +228,7 @@ fn a_site_that_is_broken_for_good_is_not_asked_three_times() -> anyhow::Result<(
     Ok(())
 }
 
-/// An outage of a while costs no page.
+/// A temporary outage costs no page.
 #[test]
 fn an_outage_is_waited_out() -> anyhow::Result<()> {
     let clock = Clock::at(1_700_000_000_000);
@@ -244,7 +244,8 @@ fn an_outage_is_waited_out() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches bodies that are broken once and count as cut for good. What is broken each time keeps what could be read.
+/// Catches bodies that are broken once and count as cut for good. If a body is broken each time, the part that could be
+/// read is kept.
 #[test]
 fn a_broken_body_is_asked_for_again() -> anyhow::Result<()> {
     let count = AtomicU64::new(0);
@@ -272,7 +273,7 @@ fn an_empty_page_is_asked_for_again() -> anyhow::Result<()> {
     let count = AtomicU64::new(0);
     let script = move |asked: &Asked| {
         match asked.target.as_str() {
-            // A page whose links would be lost, one that stays empty, and a file that is no page.
+            // An empty page whose links would be lost, a page that stays empty, and an empty file that is no page.
             "/" if count.fetch_add(1, Ordering::Relaxed) == 0 => html(String::new()),
             "/" => html(page(0, &["/once".into(), "/always".into(), "/file".into()])),
             "/once" => html(page(1, &[])),
@@ -294,14 +295,15 @@ fn run(arguments: &[&str], dir: &Path) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// What `crawler check` finds wrong; nothing, if all is well.
+/// The findings of `crawler check`; empty if all is well.
 fn check(dir: &Path) -> anyhow::Result<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_crawl")).arg("check").arg(dir).output()?;
     let said = [output.stdout, output.stderr].concat();
     Ok(if output.status.success() { String::new() } else { String::from_utf8_lossy(&said).into_owned() })
 }
 
-/// Catches a crawl that calls itself complete and left URLs or links unread, and one that does not say what it ran into.
+/// Catches a crawl that calls itself complete although it left URLs or links unread, and one that does not say which
+/// bound it reached.
 #[test]
 fn what_is_left_unread_is_told_in_every_place() -> anyhow::Result<()> {
     let links = |count: u64| (0..count).map(|to| format!("<a href=/l{to}>l</a>")).collect::<String>();

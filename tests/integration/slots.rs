@@ -1,4 +1,4 @@
-//! What takes long costs its own slot: a PDF file that does not end, a login.
+//! Slow work costs only its own slot: a PDF file that does not end, a login.
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,10 +13,11 @@ use tests::crawl::{lines, text};
 use tests::scripted::words;
 use tests::told::{Answer, Asked, Told, html, missing, moved};
 
-/// Pages of the honest host.
+/// The number of pages of the honest host.
 const PAGES: usize = 60;
 
-/// A file that takes until the last page of the other host was asked for: whoever waits for it waits for ever.
+/// The reading of the file takes until the last page of the other host is asked for. A crawl that waits for the file
+/// waits for ever.
 #[test]
 fn a_pdf_that_does_not_end_holds_nobody_else() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
@@ -49,7 +50,7 @@ fn a_pdf_that_does_not_end_holds_nobody_else() -> anyhow::Result<()> {
     let place = |end: &str| pages.iter().position(|page| text(page, "url").ends_with(end));
     assert_eq!(pages.len(), PAGES + 3, "all pages, the file, and what is missing");
     assert!(place("/59") < place(".pdf"), "the file came when its reading ended, after the others");
-    // It is like any file that cannot be read: recorded, not judged.
+    // The file counts as any file that cannot be read: it is recorded and not judged.
     let file = &pages[place(".pdf").expect("the file")];
     assert_eq!((text(file, "verdict"), &file["status"]), ("unjudged", &200.into()));
     Ok(())
@@ -57,7 +58,7 @@ fn a_pdf_that_does_not_end_holds_nobody_else() -> anyhow::Result<()> {
 
 #[test]
 fn a_login_holds_its_own_site_alone() -> anyhow::Result<()> {
-    // Sessions of three pages; the other hosts have a chain of pages each.
+    // The sessions last for three pages. The other hosts have a chain of pages each.
     let session: Arc<Mutex<(u32, u32)>> = Arc::default();
     let told = Told::new(move |asked: &Asked| -> Answer {
         if asked.target == "/robots.txt" {
@@ -106,7 +107,7 @@ fn a_login_holds_its_own_site_alone() -> anyhow::Result<()> {
         let page = crawled.pages.iter().find(|page| text(page, "url") == format!("http://m.test/{n}")).expect("a page");
         assert_eq!((&page["status"], &page["session"]), (&200.into(), &true.into()), "{page}");
     }
-    // While somebody logged in, from the page with the form to the account, others were asked.
+    // During a login, from the page with the form to the account page, other hosts were asked.
     let asked = told.asked();
     let forms: Vec<usize> =
         asked.iter().enumerate().filter(|(_, asked)| asked.target == "/login").map(|(at, _)| at).collect();

@@ -1,13 +1,14 @@
-//! The table of contents: one binary, one module a subject.
+//! The integration tests: one program, with a module for each subject. A comment "Catches …" names the mistake that a
+//! test finds. A *control* is a case in which there is nothing to find.
 
-// The test bed itself: the static site server.
+// The servers of the tests: static sites.
 mod site;
-// The synthetic web over HTTP and in memory.
+// The synthetic web, over HTTP and in memory.
 mod web;
-// The stations of a page.
+// Fetching a page.
 mod fetch;
 mod hostile;
-// Who the crawl is to a site, and what pages say of their use; forms that people read.
+// How the crawl identifies itself to sites; what pages say about their use; the commands and outputs that people use.
 mod access;
 mod everyday;
 mod hints;
@@ -21,16 +22,16 @@ mod slots;
 mod tls;
 mod usage;
 mod wording;
-// Inside other people's crawlers, and over their archives.
+// The stage in other crawlers, and on their archives.
 mod agree;
 mod hostile_crawl;
 mod pipe;
 mod warc;
-// Bytes from strangers.
+// Input that others control.
 mod fuzz;
-// What documents say to run.
+// The commands in documents.
 mod commands;
-// Whole crawls: what must never be, what is found and saved, real sites, crashes.
+// Whole crawls: promises, what is found and saved, real sites, crashes.
 mod again;
 mod check;
 mod choosing;

@@ -1,4 +1,4 @@
-//! Certificates that the settings name: `--ca-file`, `--client-cert`, `--insecure-host`, over TLS on loopback.
+//! The certificates that the settings name: `--ca-file`, `--client-cert`, `--insecure-host`, over TLS on loopback.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -32,7 +32,8 @@ fn certificate(issuer: &CertifiedIssuer<'static, KeyPair>) -> (rcgen::Certificat
     (params.signed_by(&key, issuer).expect("a certificate"), key)
 }
 
-/// A server that answers every request with a page; with `asks`, only clients whose certificate `issuer` has signed.
+/// A server that answers every request with a page. If `asks` is true, it serves only clients whose certificate
+/// `issuer` has signed.
 fn server(issuer: &CertifiedIssuer<'static, KeyPair>, asks: bool) -> anyhow::Result<Background> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = if asks {
@@ -46,7 +47,7 @@ fn server(issuer: &CertifiedIssuer<'static, KeyPair>, asks: bool) -> anyhow::Res
     serve(&certificate, &key, builder)
 }
 
-/// The same with this certificate.
+/// A server with this certificate.
 fn serve(
     certificate: &rcgen::Certificate,
     key: &KeyPair,
@@ -101,7 +102,7 @@ fn a_certificate_is_trusted_when_the_settings_name_its_authority() -> anyhow::Re
         let refused = fetch(&server, "a.own.test", |settings| settings.fetch.ca_file = other)?;
         assert!(matches!(refused, Err(FetchError::Tls(_))), "{refused:?}");
     }
-    // The authority is trusted for the names that it signs, and for no other.
+    // The authority is trusted for the names that it signs, and for no others.
     let other_name = fetch(&server, "other.test", |settings| settings.fetch.ca_file = file)?;
     assert!(matches!(other_name, Err(FetchError::Tls(_))), "{other_name:?}");
     Ok(())
@@ -151,8 +152,8 @@ fn files_without_certificates_are_named() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a certificate that signs itself and is refused although `--ca-file` names it, one that is accepted for another name or after
-/// its time, and a failure whose cause is not named.
+/// Catches a self-signed certificate that is refused although `--ca-file` names it, one that is accepted for another
+/// name or after its time, and a failure whose cause is not named.
 #[test]
 fn a_certificate_that_signs_itself_is_accepted_where_the_settings_name_it_and_causes_are_named() -> anyhow::Result<()> {
     let _ = rustls::crypto::ring::default_provider().install_default();

@@ -1,5 +1,6 @@
-//! Sites that look like traps: their menus all say the same, and only what lies below them says something. What a rule for
-//! traps stops comes last in `demote`, as far as a sample of it is worth it; a real trap costs little more than the sample.
+//! Sites that look like traps: their menus all say the same, and only the pages below say something. In `demote`, URLs
+//! that a rule for traps stops come last, if a sample shows that they are worth it. A real trap costs little more than
+//! the sample.
 
 use std::sync::Arc;
 
@@ -8,11 +9,11 @@ use url::Url;
 
 const DEMOTE: &[(&str, &str)] = &[("dedup.on-duplicate", "demote")];
 const STRICT: &[(&str, &str)] = &[("dedup.on-duplicate", "demote"), ("dedup.rescue", "0%")];
-/// What stands on every menu.
+/// The text of every menu.
 const TEXT: &str = "Choose one of these. All that we have is listed here, and more is added every week by our readers, who \
                     find it, write about it and send it to us. Thank you for your patience, and for reading this page.";
 
-/// A home page with links to so many tags, each of which links to another tag, without end.
+/// A home page with links to this many tags. Each tag links to another tag, without end.
 struct Tags(u64);
 
 impl Site for Tags {
@@ -34,11 +35,12 @@ impl Site for Tags {
     }
 }
 
-/// Catches a crawl in `demote` that never fetches what a rule for traps stops, although it finds nothing else to do.
+/// Catches a crawl in `demote` that never fetches the URLs that a rule for traps stops, although it has nothing else to
+/// do.
 #[test]
 fn what_is_no_trap_is_found_in_demote() -> anyhow::Result<()> {
     for kind in [Menu::Regions, Menu::Nodes] {
-        // So many menus that the rule is proven before the first article.
+        // There are so many menus that the rule is proven before the first article.
         let sites = (1..).map(|seed| Arc::new(Menus::draw(seed, kind)) as Arc<dyn Site>);
         let large = |site: Arc<dyn Site>| Some((walk(&*site).things.len(), site)).filter(|(all, _)| *all > 200);
         let Some((all, site)) = sites.take(100).find_map(large) else { anyhow::bail!("no site is large enough") };
@@ -50,7 +52,7 @@ fn what_is_no_trap_is_found_in_demote() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a sample that a trap can feed on.
+/// Catches a sample that a trap can exploit.
 #[test]
 fn a_trap_costs_no_more_than_a_sample_in_demote() -> anyhow::Result<()> {
     let site: Arc<dyn Site> = Arc::new(Tags(400));

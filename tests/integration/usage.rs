@@ -1,18 +1,18 @@
-//! Wrong calls: each ends with exit code 2 and a message that names what is wrong, once; and leaves nothing behind that looks like a
-//! crawl.
+//! Wrong calls. Each must end with exit code 2 and a message that names the mistake once, and must leave nothing behind
+//! that looks like a crawl.
 
 use std::process::{Command, Stdio};
 
 use tests::told::{Told, html};
 
-/// Runs the program; returns the exit code and what it says.
+/// Runs the program. Returns the exit code and the text on stderr.
 fn run(args: &[&str]) -> anyhow::Result<(Option<i32>, String)> {
     let output = Command::new(env!("CARGO_BIN_EXE_crawl")).args(args).stdin(Stdio::null()).output()?;
     Ok((output.status.code(), String::from_utf8(output.stderr)?))
 }
 
-/// Catches files and seeds that are looked at only after a directory was made, failures that are told as faults of the machine, a
-/// message that does not name the flag, and one that tells its cause twice.
+/// Catches files and seeds that are checked only after a directory was made, failures that are reported as faults of
+/// the machine, a message that does not name the flag, and one that names its cause twice.
 #[test]
 fn a_wrong_call_names_what_is_wrong_and_leaves_no_directory() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
@@ -57,7 +57,8 @@ fn a_wrong_call_names_what_is_wrong_and_leaves_no_directory() -> anyhow::Result<
     Ok(())
 }
 
-/// A crawl that goes on with what it does not have from its beginning, and a file without a cookie that is of use, are told.
+/// A crawl that is continued with an output that it did not have from the beginning, and a file without a usable
+/// cookie, must be reported.
 #[test]
 fn what_has_no_effect_is_told() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
@@ -77,7 +78,8 @@ fn what_has_no_effect_is_told() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A wrong call in a directory that has a crawl leaves the crawl as it is, and an empty directory that was there before stays.
+/// A wrong call in a directory that has a crawl must leave the crawl as it is, and must not remove an empty directory
+/// that was there before.
 #[test]
 fn a_wrong_call_deletes_nothing_that_was_there() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;

@@ -1,4 +1,5 @@
-//! `dedup-stage warc` over files of others and of our own: what passes, what shrinks, and who accepts the result.
+//! `dedup-stage warc` on foreign files and on our own: which records pass, which become revisit records, and which
+//! other programs accept the result.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use tests::data::shared;
 use tests::pipe::feed::breadth_first;
 use tests::pipe::{Pipe, program};
 
-/// Filters files; the verdicts, and the records of the output.
+/// Filters files. Returns the verdicts, and the records of the output.
 fn filter(inputs: &[&Path], output: &Path, near: &str) -> anyhow::Result<(Vec<Value>, Vec<Record>)> {
     let run = Command::new(program()).arg("warc").args(inputs).arg("-o").arg(output).args(["--near", near]).output()?;
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
@@ -39,7 +40,7 @@ fn records(file: &[u8]) -> anyhow::Result<Vec<Record>> {
     Ok(records)
 }
 
-/// `warcio check` and `fastwarc check`, where they are installed (see tests/peers/adapters).
+/// Runs `warcio check` and `fastwarc check`, if they are installed (see tests/peers/adapters).
 fn accepted_by_others(file: &Path) -> anyhow::Result<()> {
     let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/peers/venv/bin");
     for tool in ["warcio", "fastwarc"] {
@@ -54,7 +55,7 @@ fn accepted_by_others(file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A response record with its request before it.
+/// A response record, after its request record.
 fn exchange(n: u8, url: &str, encoding: Option<&str>, payload: &[u8]) -> Vec<u8> {
     let (id, request) = (RecordId::from_bytes([n; 16]), RecordId::from_bytes([n + 100; 16]));
     let head = http::request_head("GET", "/", [("Host", b"a.test".as_slice())]);
@@ -95,7 +96,7 @@ fn exact_duplicates_become_revisits_and_near_ones_what_was_asked() -> anyhow::Re
         exchange(1, "http://a.test/1", None, text("").as_bytes()),
         exchange(2, "http://a.test/2", None, text("").as_bytes()),
         exchange(3, "http://a.test/3", None, text("other").as_bytes()),
-        // The same page, stored in another coding: its head does not fit the other payload.
+        // The same page, stored with another content encoding: its header does not fit the other payload.
         exchange(4, "http://a.test/4", Some("gzip"), &gzip),
     ];
     std::fs::write(&input, members.concat())?;
@@ -134,7 +135,7 @@ fn exact_duplicates_become_revisits_and_near_ones_what_was_asked() -> anyhow::Re
             assert!(facts.contains("duplicate-of: http://a.test/1\r\n"), "{facts}");
         }
 
-        // What was filtered is filtered again without a change but for one more warcinfo.
+        // If the output is filtered again, only a second warcinfo record is added.
         let (again, twice) = filter(&[&output], &folder.path().join("again.warc.gz"), near)?;
         let verdicts_of = |lines: &[Value]| -> Vec<_> {
             lines
@@ -197,7 +198,7 @@ fn files_of_others_pass() -> anyhow::Result<()> {
             records[1..].iter().flat_map(|record| record.member.clone().unwrap_or_default()).collect();
         assert!(members == std::fs::read(&input)?, "{name} is not the same bytes");
     }
-    // Twice the same capture: the second is no copy of another page, it is the page itself again, unchanged.
+    // The same capture twice: the second is no copy of another page, but the same page again, unchanged.
     let Some(input) = shared("warc/whirlwind.warc.gz") else { return Ok(()) };
     let (verdicts, _) = filter(&[&input, &input], &folder.path().join("twice.warc.gz"), "keep")?;
     let words: Vec<_> = verdicts.iter().map(|verdict| (&verdict["verdict"], &verdict["action"])).collect();
@@ -218,7 +219,7 @@ fn a_file_of_wget_passes() -> anyhow::Result<()> {
         serve_web(listener, web, Arc::clone(&asked))
     })?;
     let folder = tempfile::tempdir()?;
-    // Ends with a code other than 0 where a link is broken.
+    // wget ends with a code other than 0 if a link is broken.
     Command::new("wget")
         .current_dir(folder.path())
         .args(["--quiet", "--recursive", "--level=4", "--quota=1m", "--warc-file=site", "--execute", "robots=off"])
@@ -229,7 +230,8 @@ fn a_file_of_wget_passes() -> anyhow::Result<()> {
     let (verdicts, after) = filter(&[&input], &folder.path().join("out.warc.gz"), "keep")?;
     assert_eq!(after.len(), before.len() + 1);
     let responses = before.iter().filter(|record| record.kind() == "response").count();
-    // wget leaves revisit records of its own, and its log and arguments as resources, which are judged, too.
+    // wget writes revisit records of its own. It also writes its log and arguments as resource records, which are
+    // judged, too.
     let judged = |record: &&Record| matches!(record.kind(), "response" | "revisit" | "resource");
     assert!(responses > 20, "{responses} responses");
     assert_eq!(verdicts.len(), before.iter().filter(judged).count());

@@ -1,4 +1,4 @@
-//! The synthetic web: the same over HTTP, in memory, and in its own words.
+//! The synthetic web is the same over HTTP, in memory, and in its own description.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tests::client::get;
 use tests::memory::MemoryFetch;
 use url::Url;
 
-/// Links of a page, as URLs.
+/// The links of a page, as URLs.
 fn links(url: &Url, html: &str) -> Vec<Url> {
     let hrefs = html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     hrefs.filter_map(|href| url.join(&href.replace("&amp;", "&")).ok()).collect()

@@ -1,4 +1,4 @@
-//! What the program says to people: each message is true, and says what to do.
+//! The messages of the program for people: each must be true, and say what to do.
 
 use std::process::{Command, Output};
 
@@ -11,7 +11,7 @@ fn run(args: &[&str]) -> anyhow::Result<Output> {
     Ok(Command::new(beside("crawler-under-test")?).args(args).output()?)
 }
 
-/// The exit code, and what it says to people.
+/// Runs the program. Returns the exit code and its messages for people.
 fn said(args: &[&str]) -> anyhow::Result<(Option<i32>, String)> {
     let output = run(args)?;
     Ok((output.status.code(), String::from_utf8(output.stderr)?))
@@ -28,7 +28,7 @@ fn site() -> anyhow::Result<Told> {
     })
 }
 
-/// Catches troubles that are booked under the wrong kind by the next run, and a URL that is both refused and wrong.
+/// Catches troubles that the next run counts as another kind, and a URL that counts both as refused and as a trouble.
 #[test]
 fn what_robots_txt_forbids_is_no_fault() -> anyhow::Result<()> {
     let (told, folder) = (site()?, tempfile::tempdir()?);
@@ -60,8 +60,8 @@ fn what_robots_txt_forbids_is_no_fault() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A round takes a file of settings, and says where a flag belongs that it refuses. The names of a file and of a manual page are
-/// as people expect them.
+/// A round must take a file of settings. If it refuses a flag, it must say which command has this flag. Messages must
+/// name the file, and the manual page must have the usual name.
 #[test]
 fn a_round_takes_a_file_and_names_the_command_of_a_flag() -> anyhow::Result<()> {
     let (told, folder) = (site()?, tempfile::tempdir()?);
@@ -86,7 +86,7 @@ fn a_round_takes_a_file_and_names_the_command_of_a_flag() -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Catches a round that visits nothing because of a setting of an earlier round, and says nothing of it.
+/// Catches a round that visits nothing because of a setting of an earlier round, and does not say so.
 #[test]
 fn a_round_that_leaves_out_young_pages_says_so() -> anyhow::Result<()> {
     let (told, folder) = (site()?, tempfile::tempdir()?);
@@ -123,7 +123,7 @@ fn a_table_of_refused_urls_has_all_its_columns() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A login at a host that is not there is told without what the resolver's own programmers read.
+/// If the host of a login does not exist, the message must not contain the internal terms of the resolver.
 #[test]
 fn a_login_at_an_unknown_host_is_told_in_words() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;

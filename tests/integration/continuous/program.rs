@@ -1,4 +1,4 @@
-//! The program, over HTTP: `crawl --continuous` over a web that changes while it runs, killed and resumed.
+//! The program over HTTP: `crawl --continuous` on a web that changes while it runs, killed and resumed.
 
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
@@ -12,19 +12,19 @@ use tests::told::{self, Told};
 
 use super::page;
 
-/// Between two requests, by the program's own setting.
+/// The delay between two requests, as a setting of the program.
 const DELAY: Duration = Duration::from_millis(30);
-/// How long the program may take for anything.
+/// The longest wait for the program.
 const LONG: Duration = Duration::from_secs(90);
 
-/// What the server was asked for, and when it came.
+/// The requests to the server, with their times.
 type Log = Arc<Mutex<Vec<(Instant, String)>>>;
 
 fn times(log: &Log, path: &str) -> usize {
     log.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(|(_, asked)| asked == path).count()
 }
 
-/// Waits until the log shows what is expected.
+/// Waits until the log fulfils a condition.
 fn until(what: &str, child: &mut Child, holds: impl Fn() -> bool) -> anyhow::Result<()> {
     let start = Instant::now();
     while !holds() {
@@ -85,10 +85,10 @@ fn a_continuous_crawl_that_was_killed_goes_on_and_stops_when_it_is_told_to() -> 
     let (before, changed_before) = (times(&log, "/new"), times(&log, "/p1"));
     let mut child = start()?;
     until("it goes on", &mut child, || {
-        // Of two requests the first has been answered and taken.
+        // If there are two requests, the first one has been answered and its answer taken.
         times(&log, "/new") >= before + 2 && times(&log, "/p1") >= changed_before + 2
     })?;
-    // Nothing may have been committed before the kill. So the page changes once more.
+    // Perhaps nothing was committed before the kill. So the page changes once more.
     let again = times(&log, "/p1");
     changes.store(2, Ordering::Relaxed);
     until("the last change is seen", &mut child, || times(&log, "/p1") >= again + 3)?;
@@ -103,7 +103,7 @@ fn a_continuous_crawl_that_was_killed_goes_on_and_stops_when_it_is_told_to() -> 
     for (url, visits) in &visits {
         assert!(visits.iter().copied().eq(1..=visits.len() as u64), "{url}: {visits:?}");
         let asked = times(&log, url.trim_start_matches("http://a.test"));
-        // What was under way or not committed when it was killed was asked for once more.
+        // Requests that were under way, or not committed when the program was killed, were made once more.
         assert!((visits.len()..visits.len() + 60).contains(&asked), "{url}: {asked} requests, {} lines", visits.len());
     }
     assert_eq!(visits.len(), 10, "the front page, eight pages and a new one: {:?}", visits.keys());

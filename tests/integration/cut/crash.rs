@@ -1,4 +1,4 @@
-//! A cut that is interrupted, or asked for where it cannot be made.
+//! A cut that is interrupted, or that is requested where it cannot be made.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use url::Url;
 use super::web::{name, web};
 use super::{START, copy_dir, settings_of};
 
-/// A crawl that has come half-way, with its state in a store that can be looked at.
+/// A half-finished crawl, with its state in a store that the test can read.
 fn half_way(dir: &Path) -> anyhow::Result<(Double, Sites)> {
     let (clock, store) = (Clock::at(START), Double::default());
     let (_keep, control) = crossbeam_channel::unbounded();
@@ -37,7 +37,7 @@ fn open(dir: &Path, store: &Double) -> Result<CrawlDir, OpenError> {
 /// Values by space and key.
 type Contents = BTreeMap<(&'static str, Vec<u8>), Vec<u8>>;
 
-/// Everything in a state but what names the cut and counts commits.
+/// The contents of a state, without the records about the cut and about commits.
 fn contents(store: &Double) -> anyhow::Result<Contents> {
     let (session, mut all) = (Session::new(Box::new(store.clone())), BTreeMap::new());
     for space in of_crawl().iter().filter(|space| *space != Space::META) {
@@ -49,7 +49,7 @@ fn contents(store: &Double) -> anyhow::Result<Contents> {
     Ok(all)
 }
 
-/// The same state in a store of its own.
+/// A copy of the state in a store of its own.
 fn twin(store: &Double) -> anyhow::Result<Double> {
     let (twin, from) = (Double::default(), Session::new(Box::new(store.clone())));
     let mut to = Session::new(Box::new(twin.clone()));
@@ -85,7 +85,7 @@ fn after_a_crash_at_any_commit_of_either_state_the_same_call_goes_on() -> anyhow
                     matches!(failed, Err(CutError::Store(_) | CutError::Open(_))),
                     "{fault:?} {commit}: {failed:?}"
                 );
-                // Never can both be crawled while hosts are in both.
+                // While hosts are in both states, at most one of them can be crawled.
                 let can_be = [can_be_crawled(a.path(), &stores[0])?, can_be_crawled(b.path(), &stores[1])?];
                 assert!(can_be != [true, true] || share_nothing(&stores)?, "{fault:?} at commit {commit} of {at}");
                 for (refused, can_be) in refused.iter_mut().zip(can_be) {
@@ -103,7 +103,7 @@ fn after_a_crash_at_any_commit_of_either_state_the_same_call_goes_on() -> anyhow
     Ok(())
 }
 
-/// Whether a crawl would start from a state; nothing is changed by the question.
+/// Whether a crawl would start from a state. The state is not changed.
 fn can_be_crawled(dir: &Path, store: &Double) -> anyhow::Result<bool> {
     let (scratch, store) = (tempfile::tempdir()?, twin(store)?);
     copy_dir(dir, scratch.path())?;
@@ -116,7 +116,7 @@ fn can_be_crawled(dir: &Path, store: &Double) -> anyhow::Result<bool> {
     }
 }
 
-/// Whether no URL stands in both states.
+/// Whether no URL is in both states.
 fn share_nothing(stores: &[Double; 2]) -> anyhow::Result<bool> {
     let keys = |store: &Double| -> anyhow::Result<BTreeSet<(&'static str, Vec<u8>)>> {
         let by_host = ["urls", "hosts", "queue", "pages"];
@@ -134,7 +134,7 @@ fn a_cut_needs_an_empty_directory_and_one_end() -> anyhow::Result<()> {
     assert!(matches!(refused, Err(CutError::NotEmpty)), "{refused:?}");
     let refused = open(a.path(), &half)?.cut(&Sites::default(), &mut open(b.path(), &Double::default())?);
     assert!(matches!(refused, Err(CutError::NoneOfThem)), "{refused:?}");
-    // While one cut is under way, there is no other.
+    // While one cut is under way, no other can be made.
     let (from, to) = (twin(&half)?, Double::default());
     to.fail(Fault::Refuse);
     assert!(open(a.path(), &from)?.cut(&sites, &mut open(b.path(), &to)?).is_err());

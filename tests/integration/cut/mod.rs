@@ -1,5 +1,5 @@
-//! A set of hosts is cut out of a crawl directory, half-way: both halves together find what one crawl finds, and the log of
-//! the web says that nothing was asked for twice.
+//! A set of hosts is cut out of the directory of a half-finished crawl. Both halves together must find what one crawl
+//! finds, and the log of the web must show that nothing was asked for twice.
 
 mod crash;
 mod web;
@@ -21,14 +21,15 @@ use url::Url;
 
 use web::{HOSTS, PAGES, name, web, whole_size};
 
-/// When the crawls begin.
+/// The time at which the crawls begin.
 const START: u64 = 1_700_000_000_000;
 fn settings_of(more: &[(&str, &str)]) -> anyhow::Result<Settings> {
     let base = [("scope.scope", "any"), ("scope.sitemaps", "true")];
     settings(&base.iter().chain(more).copied().collect::<Vec<_>>())
 }
 
-/// Crawls in a directory until there is nothing to do, or to the limit in the settings. `arriving` come first.
+/// Crawls in a directory until there is nothing to do, or until the limit in the settings. The links in `arriving` come
+/// first.
 fn crawl(
     fetch: &Scripted,
     clock: &Clock,
@@ -44,15 +45,15 @@ fn crawl(
     sound_at(dir)
 }
 
-/// Crawls in both directories, and carries links between them, until neither has anything to do. Returns how many links were
-/// carried.
+/// Crawls in both directories, and carries links between them, until neither has anything to do. Returns the number of
+/// links that were carried.
 fn crawl_both(fetches: [&Scripted; 2], clock: &Clock, dirs: [&Path; 2], settings: &Settings) -> anyhow::Result<usize> {
     let mut carried = 0;
     for round in 0.. {
         let mut any = false;
         for (at, dir) in dirs.into_iter().enumerate() {
             let other = dirs[1 - at];
-            // Few at a time, so that they come in several rounds.
+            // Few links at a time, so that there are several rounds.
             let links = CrawlDir::existing(other)?.outbound(40)?;
             if round > 0 && links.is_empty() {
                 continue;
@@ -69,7 +70,7 @@ fn crawl_both(fetches: [&Scripted; 2], clock: &Clock, dirs: [&Path; 2], settings
     Ok(carried)
 }
 
-/// What a server was asked for, robots.txt and sitemaps apart, and how often.
+/// The requests to a server, without robots.txt and sitemaps, and the number of each.
 fn asked(fetch: &Scripted) -> BTreeMap<String, usize> {
     let mut asked = BTreeMap::new();
     for (_, url) in fetch.asked() {
@@ -80,7 +81,7 @@ fn asked(fetch: &Scripted) -> BTreeMap<String, usize> {
     asked
 }
 
-/// All pages, by one crawl that nobody disturbs.
+/// All pages, as found by one crawl that is not cut.
 fn undisturbed(copies: bool, settings: &Settings) -> anyhow::Result<BTreeMap<String, usize>> {
     let (clock, dir) = (Clock::at(START), tempfile::tempdir()?);
     let fetch = web(&clock, copies);
@@ -108,7 +109,7 @@ fn both_halves_find_what_one_crawl_finds_and_nothing_twice() -> anyhow::Result<(
         let sites = sites(a.path(), hosts)?;
         let (mut from, mut to) = (CrawlDir::existing(a.path())?, CrawlDir::open(b.path())?);
         assert!(from.cut(&sites, &mut to)? > 0 || limit == "5");
-        // Once more it does nothing.
+        // The same cut once more does nothing.
         assert_eq!(from.cut(&sites, &mut to)?, 0);
         drop((from, to));
         sound_at(a.path())?;
@@ -128,7 +129,7 @@ fn both_halves_find_what_one_crawl_finds_and_nothing_twice() -> anyhow::Result<(
             }
         }
         assert_eq!(all, whole, "hosts {hosts:?}");
-        // The outputs of both together tell of each page once.
+        // The outputs of both directories together have each page once.
         let told: Vec<Value> = [lines(a.path(), "pages.jsonl")?, lines(b.path(), "pages.jsonl")?].concat();
         let urls: BTreeSet<&str> = told.iter().map(|line| text(line, "url")).collect();
         assert_eq!((urls.len(), told.len()), (whole.len(), whole.len()));
@@ -140,7 +141,7 @@ fn both_halves_find_what_one_crawl_finds_and_nothing_twice() -> anyhow::Result<(
 fn without_the_cut_or_without_its_links_the_log_shows_it() -> anyhow::Result<()> {
     let (settings, limited) = (settings_of(&[])?, settings_of(&[("limits.max-pages", "150")])?);
     let whole = undisturbed(false, &settings)?;
-    // A directory that is copied, not cut: each half crawls all of the rest.
+    // The control: the directory is copied and not cut, so each half crawls all the rest.
     let (clock, a) = (Clock::at(START), tempfile::tempdir()?);
     let fetch = web(&clock, false);
     crawl(&fetch, &clock, a.path(), &[], &limited)?;
@@ -150,7 +151,7 @@ fn without_the_cut_or_without_its_links_the_log_shows_it() -> anyhow::Result<()>
     crawl(&fetch, &clock, b.path(), &[], &settings)?;
     assert!(asked(&fetch).values().any(|times| *times > 1));
 
-    // Links from one half to the other that nobody carries.
+    // The control: nobody carries the links from one half to the other.
     let (clock, a, b) = (Clock::at(START), tempfile::tempdir()?, tempfile::tempdir()?);
     let fetch = web(&clock, false);
     crawl(&fetch, &clock, a.path(), &[], &limited)?;

@@ -5,9 +5,9 @@ use crawler::demo::web::Answer;
 use tests::scripted::{Scripted, html, missing, moved, words};
 use url::Url;
 
-/// Hosts of the web: the first two are of one registrable domain.
+/// The number of hosts. The first two belong to one registrable domain.
 pub const HOSTS: u64 = 6;
-/// Pages in the tree of a host.
+/// The number of pages in the tree of a host.
 pub const PAGES: u64 = 24;
 
 /// The name of a host.
@@ -18,8 +18,8 @@ pub fn name(host: u64) -> String {
     }
 }
 
-/// A web of six hosts: on each a tree of pages, and pages to which only other hosts lead, by links, redirects or a sitemap.
-/// With `copies`, each page at the end of a branch has a copy on its own host.
+/// A web of six hosts. Each has a tree of pages, and pages to which only other hosts lead, by links, redirects or a
+/// sitemap. With `copies`, each page at the end of a branch has a copy on its own host.
 pub fn web(clock: &Clock, copies: bool) -> Scripted {
     Scripted::new(clock, move |url, _| answer(url, copies).unwrap_or_else(missing))
 }
@@ -66,7 +66,7 @@ fn answer(url: &Url, copies: bool) -> Option<Answer> {
     })
 }
 
-/// How many URLs are expected: so many in the trees, alone, behind redirects, and in sitemaps.
+/// The expected number of URLs: in the trees, alone, behind redirects, and in sitemaps.
 pub fn whole_size(copies: bool) -> usize {
     let tree = HOSTS * PAGES;
     let (only, moved, named) = (HOSTS * (PAGES - 1 + 3), 2 * HOSTS * (PAGES - 1), HOSTS * 3);

@@ -1,4 +1,4 @@
-//! Hosts that start well and then fail: what is to be tried again is told of in every place, too.
+//! Hosts that start well and then fail: pages that are to be tried again must be reported in every place, too.
 
 use serde_json::Value;
 use tests::failing::Manner;
@@ -6,7 +6,8 @@ use tests::failing::Manner;
 use super::rows::{Server, row};
 use super::{Town, last_lines, program, text};
 
-/// How a host fails after its front page; the word of `failures`; what is said of it; what `why` says of the last attempt.
+/// How a host fails after its front page; the key in `failures`; the text about it; the text of `why` about the last
+/// attempt.
 const KINDS: [(Manner, &str, &str, &str); 4] = [
     (Manner::LaterStatus(503), "retry_503", "the last attempt brought status 503", "status 503"),
     (Manner::LaterStatus(429), "retry_429", "the last attempt brought status 429", "status 429"),
@@ -14,7 +15,7 @@ const KINDS: [(Manner, &str, &str, &str); 4] = [
     (Manner::LaterHang, "retry_timeout", "no answer in time", "no answer in time"),
 ];
 
-/// Catches a host that fails after its front page, and of which the crawl says nothing but that it waits.
+/// Catches a crawl that says only that a host waits, although the host fails after its front page.
 #[test]
 fn a_host_that_fails_later_is_told_in_every_place() -> anyhow::Result<()> {
     for (manner, kind, says, last) in KINDS {
@@ -36,7 +37,8 @@ fn a_host_that_fails_later_is_told_in_every_place() -> anyhow::Result<()> {
         let html = std::fs::read_to_string(dir.join("report.html"))?;
         assert!(html.contains(says) && html.contains(&town.host), "{kind}: report.html");
 
-        // At least one of the queued pages was asked for. (Of the others it is told as long as their host rests.)
+        // At least one of the queued pages was asked for. (The others are only reported as waiting while their host
+        // rests.)
         let mut asked = 0;
         for page in 1..=5 {
             let why = text(program("why").arg(&dir).arg(format!("{}{page}", town.url)).output()?)?;
@@ -52,7 +54,8 @@ fn a_host_that_fails_later_is_told_in_every_place() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A seed that is answered with 503 and Retry-After names the reason, and the exit code says that there is no page.
+/// If a seed is answered with 503 and Retry-After, the crawl must name the reason, and the exit code must say that
+/// there is no page.
 #[test]
 fn a_seed_that_is_to_be_asked_later_names_the_reason() -> anyhow::Result<()> {
     let row = row("busy", Server::Is(Manner::Status(503)), "", "", "");
@@ -67,7 +70,7 @@ fn a_seed_that_is_to_be_asked_later_names_the_reason() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether `why` tells when the next attempt comes. Its time may have come since the crawl ended.
+/// Whether `why` says when the next attempt is due. It may have become due since the crawl ended.
 fn tells_when(why: &str) -> bool {
     why.contains("next attempt not before") || why.contains("it is tried again at its turn")
 }

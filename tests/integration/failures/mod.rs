@@ -1,5 +1,5 @@
-//! One truth for failure: each way in which a site can fail is told in the same words on the terminal, by `report --json`, in
-//! `report.html`, by `/metrics` and by `why`; and the exit code says whether there was any page at all.
+//! Each way in which a site can fail must be reported in the same words on the terminal, by `report --json`, in
+//! `report.html`, by `/metrics` and by `why`. The exit code must say whether there was any page at all.
 
 mod later;
 mod rows;
@@ -17,10 +17,10 @@ use tests::failing::{DOMAIN, Failing, Manner, closed, gone_after_robots};
 
 use rows::{ROWS, Row, Server, row};
 
-/// A server for a row, for as long as it is looked at.
+/// The server of a row, while the test uses it.
 struct Town {
     failing: Failing,
-    /// The rules that lead the crawl there.
+    /// The rules that connect the crawl to it.
     connect_to: Vec<String>,
     url: String,
     host: String,
@@ -31,7 +31,7 @@ impl Town {
         let manner = if let Server::Is(manner) = row.server { manner } else { Manner::Fine };
         let failing = Failing::start(manner)?;
         let host = match row.server {
-            // A name that nobody has (RFC 6761, section 6.4) is looked up as always.
+            // No host has this name (RFC 6761, section 6.4). It is looked up as usual.
             Server::Nowhere => "nowhere.invalid".to_owned(),
             _ => format!("{}.{DOMAIN}", row.name),
         };
@@ -49,7 +49,7 @@ impl Town {
         Ok(Self { failing, connect_to, url: format!("{}://{host}/", row.scheme), host })
     }
 
-    /// The crawl of the row's host and of further seeds, not started yet.
+    /// The crawl of the row's host and of further seeds. It is not started yet.
     fn crawl(&self, dir: &Path, flags: &[&str], more: &[String]) -> Command {
         let mut command = program("crawl");
         command.arg("--dir").arg(dir).args(["--allow-private", "--scope", "host"]);
@@ -73,7 +73,7 @@ fn program(name: &str) -> Command {
     command
 }
 
-/// The last five lines of what a person reads.
+/// The last five lines of the output for people.
 fn last_lines(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -85,7 +85,7 @@ fn text(output: Output) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Crawls the failing host alone, and looks in all places that tell of a crawl that has ended.
+/// Crawls the failing host alone, and checks all places that report a crawl that has ended.
 fn told(row: &Row) -> anyhow::Result<()> {
     let (town, folder) = (Town::start(row)?, tempfile::tempdir()?);
     let dir = folder.path().join("crawl");
@@ -122,7 +122,7 @@ fn told(row: &Row) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Crawls the failing host beside one that lasts, until `/metrics` shows what went wrong.
+/// Crawls the failing host beside a host that has pages without end, until `/metrics` shows the failure.
 fn measured(row: &Row) -> anyhow::Result<()> {
     let (town, folder) = (Town::start(row)?, tempfile::tempdir()?);
     let dir = folder.path().join("crawl");
@@ -145,8 +145,8 @@ fn measured(row: &Row) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches failures that are told in one place and not in the next, a crawl that fetched nothing and says that nothing went
-/// wrong, and a wrong exit code.
+/// Catches failures that one place reports and another does not, a crawl that fetched nothing and says that nothing
+/// went wrong, and a wrong exit code.
 #[test]
 fn every_failure_is_told_in_every_place() {
     let mut wrong = Vec::new();
@@ -165,7 +165,7 @@ fn every_failure_is_told_in_every_place() {
     assert!(wrong.is_empty(), "{} of {} looks:\n{}", wrong.len(), 2 * ROWS.len(), wrong.join("\n\n"));
 }
 
-/// The control: where all is well, no place tells of a failure.
+/// The control: if all is well, no place reports a failure.
 #[test]
 fn a_site_without_failures_is_told_without_failures() -> anyhow::Result<()> {
     let row = row("fine", Server::Is(Manner::Fine), "none", "", "");
@@ -183,8 +183,8 @@ fn a_site_without_failures_is_told_without_failures() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches an exit code that tells of this run and not of the directory: a second run that fetches nothing new ends with 0,
-/// since there is a page in the directory; one that adds nothing to a failed crawl ends with 3 again.
+/// Catches an exit code that depends on this run instead of the directory. A second run that fetches nothing new ends
+/// with 0, because the directory has a page. A second run that adds nothing to a failed crawl ends with 3 again.
 #[test]
 fn the_exit_code_tells_of_the_directory() -> anyhow::Result<()> {
     for (manner, code) in [(Manner::Fine, 0), (Manner::Status(404), 3)] {

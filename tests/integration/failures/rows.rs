@@ -1,37 +1,37 @@
-//! Every way to fail, with what must be said of it.
+//! Every way to fail, with the words that must report it.
 
 use tests::failing::Manner;
 
-/// One way to fail, and what must be said of it.
+/// One way to fail, with the words that must report it.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub name: &'static str,
     pub server: Server,
     pub scheme: &'static str,
-    /// Whether a page is answered with 2xx all the same.
+    /// Whether a page is answered with 2xx nevertheless.
     pub page: bool,
-    /// The word of `failures` in `report --json`, and its count.
+    /// The key in `failures` of `report --json`, and its count.
     pub kind: (&'static str, u64),
-    /// What stands in the last lines on the terminal, and in `report.html`.
+    /// The words in the last lines on the terminal, and in `report.html`.
     pub says: &'static str,
-    /// What `why` says of the front page.
+    /// The words of `why` about the front page.
     pub why: &'static str,
-    /// With what a line of `/metrics` begins while the crawl runs.
+    /// The beginning of a line of `/metrics` while the crawl runs.
     pub metric: &'static str,
-    /// What `complete` is, where INTERFACES leaves no choice.
+    /// The value of `complete`; `None` if it may be either.
     pub complete: Option<bool>,
 }
 
-/// Where the host of a row is.
+/// The server of the host of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum Server {
-    /// At a server that behaves like this.
+    /// A server that behaves like this.
     Is(Manner),
-    /// Where nobody listens.
+    /// A port on which no program listens.
     Closed,
-    /// At a server that ends after it has answered for robots.txt.
+    /// A server that ends after it has answered the request for robots.txt.
     Gone,
-    /// Nowhere: its name leads to no address.
+    /// No server: the name has no address.
     Nowhere,
 }
 

@@ -1,4 +1,4 @@
-//! What rounds of visits leave in the archive: revisit records that refer to responses, however often a page was visited.
+//! The archive after rounds of visits: revisit records must refer to responses, however often a page was visited.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -40,8 +40,8 @@ impl Fetch for WithEtag {
     }
 }
 
-/// Catches a revisit record that refers to another revisit record (of a 304, of a copy, of the same bytes), and an index that names
-/// the digest of an empty body for it: no program that replays the archive finds the page then.
+/// Catches a revisit record that refers to another revisit record (of a 304, of a copy, of the same bytes), and an
+/// index that has the digest of an empty body for it: then no program that replays the archive finds the page.
 #[test]
 fn every_revisit_record_refers_to_a_response() -> anyhow::Result<()> {
     let (clock, round) = (Clock::at(1_700_000_000_000), Arc::new(AtomicU64::new(1)));

@@ -1,4 +1,4 @@
-//! The program, over HTTP: `refresh` with a budget, and again after it was killed.
+//! The program over HTTP: `refresh` with a budget, and `refresh` after a kill.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -38,7 +38,7 @@ fn done(output: &Output) {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Visits of each URL, from `pages.jsonl`.
+/// The numbers of the visits of each URL, from `pages.jsonl`.
 fn numbers(dir: &Path) -> anyhow::Result<BTreeMap<String, Vec<u64>>> {
     let mut numbers = BTreeMap::<String, Vec<u64>>::new();
     for line in lines(dir, "pages.jsonl")? {
@@ -62,12 +62,13 @@ fn a_budget_is_kept_and_the_next_round_goes_on_with_the_oldest() -> anyhow::Resu
     }
     assert!(visited.len() >= 18, "what waits longest comes first: {visited:?}");
     assert_eq!(report(&dir)?["round"]["number"], 2);
-    // The budget was the round's alone: the crawl has its own limit still.
+    // The budget was that of the round. The crawl still has its own limit.
     done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
     Ok(())
 }
 
-/// Catches a budget that visits spend alone, and rounds that never follow the links that an earlier round has left in the queue.
+/// Catches a budget that visits spend alone, and rounds that never follow the links that an earlier round has left in
+/// the queue.
 #[test]
 fn a_round_with_a_budget_leaves_new_pages_their_share_and_the_next_one_follows_the_rest() -> anyhow::Result<()> {
     let is_later = Arc::new(AtomicBool::new(false));
@@ -101,8 +102,8 @@ fn a_round_with_a_budget_leaves_new_pages_their_share_and_the_next_one_follows_t
     Ok(())
 }
 
-/// Catches a page in whose place stands a picture or nothing, and that is called unchanged. The bodies of files are read only
-/// for an archive; then other bytes of a file are told, too.
+/// Catches a page that is called unchanged although a picture or nothing has taken its place. The bodies of files are
+/// read only for an archive; then other bytes of a file are reported, too.
 #[test]
 fn a_file_or_nothing_in_place_of_a_page_is_a_change() -> anyhow::Result<()> {
     for archive in [false, true] {
@@ -191,8 +192,8 @@ fn report(dir: &Path) -> anyhow::Result<Value> {
     Ok(serde_json::from_slice(&report.stdout)?)
 }
 
-/// Catches a visit that a killed round has queued, and that `crawler crawl` makes and nobody counts; and an estimate of lost pages
-/// that is told of a crawl that was interrupted.
+/// Catches a visit that a killed round has queued and that nobody counts when `crawler crawl` makes it. Also catches an
+/// estimate of lost pages that is reported for an interrupted crawl.
 #[test]
 fn a_visit_that_a_killed_round_left_over_counts_in_the_round() -> anyhow::Result<()> {
     let (told, base) = (site()?, tempfile::tempdir()?);
