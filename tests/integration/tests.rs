@@ -1,5 +1,6 @@
 //! The integration tests: one program, with a module for each subject. A comment "Catches …" names the mistake that a
-//! test finds. A *control* is a case in which there is nothing to find.
+//! test finds. A *control* is the case without the fault, or without the part under test: it shows that the test can
+//! tell them apart.
 
 // The servers of the tests: static sites.
 mod site;
