@@ -196,7 +196,7 @@ fn what_was_learned_of_a_list_survives_a_stop() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a round that does not read sitemaps, and one that asks for all parts of an unchanged one.
+/// Catches a round that does not read sitemaps, and one that asks for an unchanged sitemap without conditions.
 #[test]
 fn a_round_asks_conditionally() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
