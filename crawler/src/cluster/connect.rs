@@ -29,10 +29,10 @@ pub struct BrokerArgs {
     /// Certificates (PEM) that the brokers' certificates are checked with, beside the system's; asks for TLS
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
-    /// Where each broker tells of itself, as http://A:8222,http://B:8222: to see that it syncs every write
+    /// Monitoring addresses of the brokers, as http://A:8222,http://B:8222. They show whether the brokers sync every write
     #[arg(long, value_name = "URL", value_delimiter = ',', env = "CRAWLER_MONITOR")]
     monitor: Vec<String>,
-    /// Go on where the brokers do not sync every write, or where that cannot be seen: a power cut may lose the crawl
+    /// Continue although the brokers do not sync every write, or although nobody can see whether they do. A power cut may lose the crawl
     #[arg(long)]
     unsafe_sync: bool,
 }

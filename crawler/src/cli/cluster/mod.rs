@@ -33,15 +33,15 @@ enum Command {
     Create(Box<Create>),
     /// What each worker does, on stdout
     Status(StatusArgs),
-    /// Hand out no job until `resume`; open jobs are finished
+    /// Start no new requests until `resume`; open requests are finished
     Pause(Named),
-    /// Go on, after a pause or a stop, or with more pages
+    /// Continue after a pause or a stop, or with more pages
     Resume(Resume),
     /// Stop all workers with their state saved; after `resume` they can be started again
     Stop(Named),
     /// Add seeds, while the crawl runs or later
     AddSeeds(AddSeeds),
-    /// Have a worker leave for good: the others get its hosts, and what it has written stays part of the crawl
+    /// Remove a worker for good: the others get its hosts, and its outputs stay part of the crawl
     Remove(Remove),
     /// Summary of all workers together, on stdout
     Report(StatusArgs),

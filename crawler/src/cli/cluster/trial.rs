@@ -78,7 +78,7 @@ fn introduce(loopback: &mut Loopback, dir: &Path) {
     say!("to look at it, from another terminal:");
     say!("  export {environment}");
     say!("  crawler cluster status");
-    say!("kill one of them if you like; each is started again by what is said then");
+    say!("you may kill some of these processes: this terminal then shows the command that starts each of them again");
 }
 
 fn processes(children: &[Child]) -> String {
