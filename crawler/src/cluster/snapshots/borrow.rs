@@ -25,7 +25,9 @@ pub async fn is_cut(cluster: &BrokerConnection, after: u64) -> Result<bool> {
 
 /// The error of a worker that cannot join without a folder of snapshots.
 pub fn nameless() -> ClusterError {
-    ClusterError::Usage("the earlier part of this crawl is stored in snapshots: name their folder with --snapshots".into())
+    ClusterError::Usage(
+        "the earlier part of this crawl is stored in snapshots: name their folder with --snapshots".into(),
+    )
 }
 
 /// Puts the records of the judge into a state, from the newest undamaged snapshot of any share. `folder` gives the
