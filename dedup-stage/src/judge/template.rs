@@ -55,33 +55,33 @@ impl Differences {
     /// the first and the second, and between the second and the third.
     const PARTS: usize = 3;
 
-    /// `what` is a difference of `page`. Finds differences of other pages that make up `what`. Returns their places,
-    /// the last one first. It takes as few differences as possible.
+    /// Finds differences that make up `what`, among those that `may_explain` allows. Returns their places, the last one first.
+    /// It takes as few differences as possible.
     fn explain(
         &self,
-        page: u64,
         what: Difference,
+        may_explain: &dyn Fn(&SeenDifference) -> bool,
         is_small: &dyn Fn(&Difference, usize) -> bool,
     ) -> Option<Vec<usize>> {
         (1..=Self::PARTS)
-            .find_map(|parts| self.parts(page, what, parts, self.seen.len(), &|rest| is_small(rest, parts)))
+            .find_map(|parts| self.parts(what, parts, self.seen.len(), may_explain, &|rest| is_small(rest, parts)))
     }
 
     /// Like `explain`, with exactly this many differences, all of them before the place `end`.
     fn parts(
         &self,
-        page: u64,
         what: Difference,
         parts: usize,
         end: usize,
+        may_explain: &dyn Fn(&SeenDifference) -> bool,
         is_small: &dyn Fn(&Difference) -> bool,
     ) -> Option<Vec<usize>> {
         if parts == 0 {
             return is_small(&what).then(Vec::new);
         }
-        let others = self.seen[..end].iter().enumerate().rev().filter(|(_, seen)| seen.shared || seen.page != page);
+        let others = self.seen[..end].iter().enumerate().rev().filter(|(_, seen)| may_explain(seen));
         others.into_iter().find_map(|(at, seen)| {
-            let mut rest = self.parts(page, what.without(&seen.what), parts - 1, at, is_small)?;
+            let mut rest = self.parts(what.without(&seen.what), parts - 1, at, may_explain, is_small)?;
             rest.insert(0, at);
             Some(rest)
         })
@@ -105,10 +105,11 @@ impl Differences {
 
 impl Judge {
     /// Whether a page differs from what its URL showed `before` only as other pages of its host did. If not, the judge
-    /// remembers the difference. Duplicates are left out, because they change when their twins do. Pages with too
-    /// little text are left out, too.
+    /// remembers the difference. A duplicate changes when its twin does, and that is no template. So the difference of a
+    /// duplicate is not remembered, and it is explained only by differences that two other pages have shown. Pages with
+    /// too little text are left out.
     pub(super) fn is_template(&mut self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
-        let is_left_out = before.is_duplicate() || before.statement.is_some() || case.page.statement.is_some();
+        let is_left_out = before.statement.is_some() || case.page.statement.is_some();
         let (Some(now), Some(then), false) = (&case.page.odd, &before.odd, is_left_out) else { return Ok(false) };
         if self.resemblance_to(before, case, session)?.is_some_and(|resemblance| resemblance < OWN) {
             return Ok(false);
@@ -117,13 +118,15 @@ impl Judge {
         let known = session.get(spaces::TEMPLATES, &key)?;
         let known = known.map(|value| codec::decode(&value, "the differences of a host")).transpose()?;
         let mut known: Differences = known.unwrap_or_default();
-        let (what, page) = (now.difference(then), case.id.url.url);
+        let (what, page, is_duplicate) = (now.difference(then), case.id.url.url, before.is_duplicate());
+        let may_explain = |seen: &SeenDifference| seen.shared || !is_duplicate && seen.page != page;
         // The rest must be small, and less than half of the whole difference. Otherwise small differences would explain
         // anything.
         let is_small = |rest: &Difference, parts| now.is_same(then, rest, parts) && rest.pairs() * 2.0 <= what.pairs();
-        let explained = known.explain(page, what, &is_small);
+        let explained = known.explain(what, &may_explain, &is_small);
         match &explained {
             Some(places) => known.share(places),
+            None if is_duplicate => return Ok(false),
             None => known.add(SeenDifference { what, page, shared: false }),
         }
         known.order = case.order;

@@ -169,6 +169,35 @@ fn copies_that_change_alike_are_no_template() {
     }
 }
 
+/// Catches copies that count as changed whenever the advertisement of their site is another one.
+#[test]
+fn a_copy_with_a_new_template_has_not_changed_and_one_that_follows_its_twin_has() {
+    let mut web = web();
+    let footers = [100, 101].map(|seed| words(seed, 40));
+    let page = |own: u64, at: usize| with_footer(&words(own, 300), &footers[at]);
+    let urls = ["http://a.test/1", "http://a.test/2", "http://a.test/3"];
+    for (own, url) in urls.iter().enumerate() {
+        web.show(url, &page(own as u64, 0));
+    }
+    let copy = "http://a.test/copy/1";
+    assert!(web.verdict(copy, &page(0, 0)).duplicate_of().is_some());
+    for (own, url) in urls.iter().enumerate() {
+        web.show(url, &page(own as u64, 1));
+    }
+    let verdict = web.verdict(copy, &page(0, 1));
+    assert!(matches!(verdict, Verdict::Unchanged { of: Some(_), .. }), "{verdict:?}");
+    web.show(urls[0], &page(10, 1));
+    let verdict = web.verdict(copy, &page(10, 1));
+    assert!(verdict.duplicate_of().is_some() && !matches!(verdict, Verdict::Unchanged { .. }), "{verdict:?}");
+    // It is the same where the twin keeps most of its text.
+    let edited = with_footer(&[&words(10, 300)[..240], &words(20, 60)[..]].concat(), &footers[1]);
+    web.show(urls[0], &edited);
+    assert!(
+        !matches!(web.verdict(copy, &edited), Verdict::Unchanged { .. }),
+        "a change that two pages share, both copies"
+    );
+}
+
 #[test]
 fn what_a_url_showed_before_condemns_nobody() {
     let mut web = web();
