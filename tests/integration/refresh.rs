@@ -296,8 +296,9 @@ fn only_a_page_that_was_there_goes_missing() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a crawl that is not called complete because of an error that is over, and one that is called complete
-/// because an error was over once. The totals over all visits stay.
+/// Catches a crawl that is not called complete because of an error that is over, one that is called complete because an
+/// error was over once, and a host that is called the worst because of errors that are over. The totals over all visits
+/// stay.
 #[test]
 fn only_what_went_wrong_at_the_last_visit_counts() -> anyhow::Result<()> {
     let site = Site::new(|path, round| match (path, round) {
@@ -305,22 +306,22 @@ fn only_what_went_wrong_at_the_last_visit_counts() -> anyhow::Result<()> {
         ("/p4", 1) => Some(moved("/p4")),
         _ => None,
     })?;
-    let failures = || -> anyhow::Result<(Value, Value, u64)> {
+    let failures = || -> anyhow::Result<(Value, Value, u64, Value)> {
         let report = std::process::Command::new(env!("CARGO_BIN_EXE_crawl"));
         let report = { report }.args(["report", "--json"]).arg(site.dir.path()).output()?;
         let report: Value = serde_json::from_slice(&report.stdout)?;
         let errors = report["statuses"]["500"].as_u64().unwrap_or(0);
-        Ok((report["failures"].clone(), report["complete"].clone(), errors))
+        Ok((report["failures"].clone(), report["complete"].clone(), errors, report["worst_host"]["troubles"].clone()))
     };
-    assert_eq!(failures()?, (serde_json::json!({"500": 1, "redirect_loop": 1}), false.into(), 1));
+    assert_eq!(failures()?, (serde_json::json!({"500": 1, "redirect_loop": 1}), false.into(), 1, 2.into()));
     site.refresh()?;
-    assert_eq!(failures()?, (serde_json::json!({}), true.into(), 1), "both are over");
+    assert_eq!(failures()?, (serde_json::json!({}), true.into(), 1, Value::Null), "both are over");
     for errors in [2, 3] {
         site.refresh()?;
-        assert_eq!(failures()?, (serde_json::json!({"500": 1}), false.into(), errors), "one page fails");
+        assert_eq!(failures()?, (serde_json::json!({"500": 1}), false.into(), errors, 1.into()), "one page fails");
     }
     site.refresh()?;
-    assert_eq!(failures()?, (serde_json::json!({}), true.into(), 3));
+    assert_eq!(failures()?, (serde_json::json!({}), true.into(), 3, Value::Null));
     Ok(())
 }
 

@@ -195,7 +195,6 @@ impl Desk<'_> {
         }
         self.no_more_attempts(job)?;
         self.ledger.stats.count_failure(error.kind());
-        self.hosts.note(&job.url, error.kind().name());
         self.note_troubles(job, &[error.kind().name()])?;
         let before = self.before(job)?;
         let out = PageOut::failed(line);

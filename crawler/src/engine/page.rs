@@ -65,9 +65,6 @@ impl Desk<'_> {
         let ended = Ended::of(status, &judgement, changed);
         let shown = if self.is_to_forget(&job, ended)? { self.forget(&job, shown)? } else { shown };
         let trouble = trouble(&job, &finding, leads);
-        if let Some(kind) = &trouble {
-            self.hosts.note(&job.url, kind);
-        }
         let cut = cut(&finding).filter(|cut| trouble.as_ref() != Some(cut));
         let troubles: Vec<_> = trouble.iter().chain(&cut).map(String::as_str).collect();
         self.note_troubles(&job, &troubles)?;

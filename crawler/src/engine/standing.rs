@@ -20,19 +20,23 @@ pub(super) const NOWHERE: &str = "redirect_nowhere";
 const AND: char = ' ';
 
 impl Desk<'_> {
-    /// Records the troubles of a visit: statuses, the words for failures, and the words above. The troubles of the last
-    /// visit to this URL are superseded.
+    /// Records the troubles of a visit: statuses, the words for failures, and the words above. The first of them counts
+    /// against the host. The troubles of the last visit to this URL are superseded, and count against the host no more.
     pub(super) fn note_troubles(&mut self, job: &Job, kinds: &[&str]) -> Result<()> {
         let (key, session) = (job.page.url.to_bytes(), &mut self.ledger.session);
         if job.page.visit > 1
             && let Some(before) = session.get(spaces::TROUBLES, &key)?
         {
-            for kind in String::from_utf8_lossy(&before).split(AND) {
+            for (at, kind) in String::from_utf8_lossy(&before).split(AND).enumerate() {
+                if at == 0 {
+                    self.hosts.take_back(&job.url, kind);
+                }
                 *self.ledger.stats.superseded.entry(kind.to_owned()).or_default() += 1;
             }
             session.delete(spaces::TROUBLES, key);
         }
-        if !kinds.is_empty() {
+        if let Some(first) = kinds.first() {
+            self.hosts.note(&job.url, first);
             session.put(spaces::TROUBLES, key, kinds.join(&AND.to_string()).into_bytes());
         }
         Ok(())

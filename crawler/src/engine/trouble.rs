@@ -54,8 +54,8 @@ impl LocalTrouble {
 pub struct WorstHost {
     /// Its name.
     pub host: String,
-    /// The number of answers with an error status, of URLs given up without an answer, and of URLs that are still
-    /// queued after a trouble, in all runs since this is the worst host.
+    /// The number of URLs whose last visit had an error status or no answer, and of URLs that are still queued after a
+    /// trouble, in all runs since this is the worst host.
     pub troubles: u64,
     /// Those of them that are URLs still queued. They are counted anew when a run ends.
     #[serde(default)]
@@ -150,6 +150,14 @@ impl HostTroubles {
             return;
         }
         *self.by_host.entry(host.into()).or_default().entry(kind.into()).or_default() += 1;
+    }
+
+    /// The URL was visited again: the trouble of its last visit counts no more.
+    pub fn take_back(&mut self, url: &Url, kind: &str) {
+        let kinds = self.by_host.get_mut(url.host_str().unwrap_or_default());
+        if let Some(count) = kinds.and_then(|kinds| kinds.get_mut(kind)) {
+            *count = count.saturating_sub(1);
+        }
     }
 
     /// The host with the most troubles. URLs that robots.txt forbids count only if hosts are equal otherwise. If
