@@ -37,6 +37,8 @@ pub(super) struct RoundPlan {
 pub(super) const CHECKS: f64 = 0.06;
 /// From this probability of having diverged on, a copy is visited as a page of its own.
 const LEAVES: f32 = 0.5;
+/// What a visit to a URL that is gone, or never had a page, is worth beside a visit to a page. Few of them get one.
+const RETURNS: f32 = 0.1;
 /// A host is taken to allow one fetch in so many seconds; this only spreads the estimates.
 pub(super) const DELAY: f32 = 1.0;
 
@@ -68,7 +70,8 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
         }
         let host = hosts[&member.id.site];
         let belief = refresh.belief(host, &member.cluster);
-        let age = now_ms.saturating_sub(member.seen.unwrap_or(member.asked)) as f32 / (1_000.0 * DAY);
+        // Since it was asked for, with whatever answer: what fails or redirects at each visit must not come first each time.
+        let age = now_ms.saturating_sub(member.asked) as f32 / (1_000.0 * DAY);
         let weight = member.cluster.weight;
         if member.life == Life::Alive {
             fresh += f64::from(weight * belief.unchanged(age));
@@ -76,7 +79,8 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
         }
         let value = match member.life {
             // Whether it is gone is to be known soon.
-            Life::Missing { times: 1, .. } => f32::INFINITY,
+            Life::Missing { times: 1, .. } if member.seen.is_some() => f32::INFINITY,
+            Life::Missing { .. } => RETURNS * weight * refresh.gain(host, &member.cluster, age),
             _ => weight * refresh.gain(host, &member.cluster, age),
         };
         if !done(member) && !is_young(member) && !member.rests(now) {
