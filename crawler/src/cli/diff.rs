@@ -147,6 +147,9 @@ fn tell_page(out: &mut String, page: &Page, is_changed: bool) {
         (None, None, Some(error)) => put!(out, "  ({})", Shown(error)),
         _ => {}
     }
+    if let Some(from) = &page.moved_from {
+        put!(out, "  (moved from {})", Shown(from));
+    }
     if page.copies > 0 {
         let copies = if page.copies == 1 { "copy" } else { "copies" };
         put!(out, "  (and {} {copies}, not visited)", units::count(page.copies));

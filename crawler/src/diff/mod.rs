@@ -68,6 +68,8 @@ pub struct Page {
     pub status: Option<u16>,
     /// The URL to which the last answer redirects, if it does.
     pub redirect_to: Option<String>,
+    /// For a new page: a URL that had a page, and redirects to this one now.
+    pub moved_from: Option<String>,
     /// The error at the last visit, if there was one.
     pub error: Option<String>,
     /// For a page that changed or came back: the share of word sequences that it has in common with its content at the
@@ -126,6 +128,7 @@ impl Diff {
             group.push(page);
         }
         diff.sort();
+        diff.pair_moved();
         diff.compare(dir)?;
         Ok(diff)
     }
@@ -137,6 +140,15 @@ impl Diff {
         }
         let alike = |page: &Page| page.resemblance_before.unwrap_or(0.0);
         self.changed.sort_by(|a, b| alike(a).total_cmp(&alike(b)));
+    }
+
+    /// Names, with each new page to which a moved one redirects, where it was before.
+    fn pair_moved(&mut self) {
+        let targets = self.moved.iter().filter_map(|page| Some((page.redirect_to.as_deref()?, &page.url)));
+        let from: HashMap<&str, &String> = targets.collect();
+        for page in &mut self.new {
+            page.moved_from = from.get(page.url.as_str()).map(|url| (*url).clone());
+        }
     }
 
     /// Whether nothing changed.

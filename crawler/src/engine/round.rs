@@ -110,8 +110,9 @@ impl Desk<'_> {
             self.ledger.stats.freshness = visits.freshness().cloned();
         }
         if let Some(round) = &mut self.ledger.stats.round {
-            if self.visits.is_some() {
+            if let Some(visits) = &self.visits {
                 round.done = reason != StopReason::Stopped;
+                round.put_off = if reason == StopReason::Waiting { visits.not_ended() } else { 0 };
             }
             let is_refresh = self.visits.as_ref().is_some_and(|visits| visits.only);
             round.spent = is_refresh && matches!(reason, StopReason::PageLimit | StopReason::TimeLimit);

@@ -214,3 +214,99 @@ fn a_visit_that_a_killed_round_left_over_counts_in_the_round() -> anyhow::Result
     assert_eq!(report(&dir)?["round"]["visits"].as_u64(), Some(visits()? as u64), "nor after the end of the round");
     Ok(())
 }
+
+/// Catches rounds whose budget goes to dead links and redirects: pages that say something come first, in each round.
+#[test]
+fn a_budget_goes_to_pages_before_dead_links_and_redirects() -> anyhow::Result<()> {
+    let is_later = Arc::new(AtomicBool::new(false));
+    let later = Arc::clone(&is_later);
+    let told = Told::new(move |asked| match (asked.target.as_str(), page_of(&asked.target)) {
+        ("/", _) => {
+            let dead: String = (0..15).map(|n| format!("<a href=/dead{n}>dead {n}</a> ")).collect();
+            told::html(front() + &dead)
+        }
+        // Ten pages move to one place.
+        (_, Some(1..=10)) if later.load(Ordering::Relaxed) => {
+            (301, vec![("location", "http://a.test/".into())], Vec::new())
+        }
+        (_, Some(number)) => told::html(page(number)),
+        _ => told::missing(),
+    })?;
+    let (base, round) = (tempfile::tempdir()?, |dir: &Path, budget: &str| -> anyhow::Result<Vec<String>> {
+        let before = told.asked().len();
+        done(&command(&told, "refresh", dir)?.args(["--delay", "0s", "--budget", budget]).output()?);
+        Ok(asked(&told, before))
+    });
+    let dir = base.path().join("crawl");
+    done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    let first = round(&dir, "20")?;
+    assert!(first.iter().all(|path| !path.starts_with("/dead")), "{first:?}");
+    is_later.store(true, Ordering::Relaxed);
+    round(&dir, "1000")?;
+    let moved = |asked: &[String]| asked.iter().filter(|path| matches!(page_of(path), Some(1..=10))).count();
+    let next = round(&dir, "20")?;
+    assert!(moved(&next) < 10, "those that moved do not come first: {next:?}");
+    let pages: BTreeSet<String> = next.into_iter().chain(round(&dir, "20")?).collect();
+    assert!((11..UNIQUE).all(|page| pages.contains(&format!("/p{page}"))), "{pages:?}");
+    Ok(())
+}
+
+/// Catches a round that is cut short by a host that is down, and says nothing of the visits that it has not made.
+#[test]
+fn visits_that_a_host_does_not_allow_are_told() -> anyhow::Result<()> {
+    let is_later = Arc::new(AtomicBool::new(false));
+    let later = Arc::clone(&is_later);
+    let told = Told::new(move |asked| match (asked.target.as_str(), page_of(&asked.target)) {
+        _ if later.load(Ordering::Relaxed) => (503, Vec::new(), Vec::new()),
+        ("/", _) => told::html(front()),
+        (_, Some(number)) => told::html(page(number)),
+        _ => told::missing(),
+    })?;
+    let base = tempfile::tempdir()?;
+    let dir = base.path().join("crawl");
+    done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    is_later.store(true, Ordering::Relaxed);
+    done(&command(&told, "refresh", &dir)?.args(["--delay", "0s", "--host-failures", "1"]).output()?);
+    let round = &report(&dir)?["round"];
+    let count = |name: &str| round[name].as_u64().unwrap_or(0);
+    assert_eq!(count("visits") + count("put_off"), UNIQUE, "each page once: {round}");
+    assert!(count("put_off") > UNIQUE / 2, "{round}");
+    let summary = Command::new(env!("CARGO_BIN_EXE_crawl")).arg("report").arg(&dir).output()?;
+    let summary = String::from_utf8_lossy(&summary.stdout).into_owned() + &String::from_utf8_lossy(&summary.stderr);
+    assert!(summary.contains("not made: their hosts cannot be asked now"), "{summary}");
+    Ok(())
+}
+
+/// Catches a page that has only moved and is told of as a new page.
+#[test]
+fn a_new_page_to_which_an_old_one_redirects_says_where_it_was() -> anyhow::Result<()> {
+    let is_later = Arc::new(AtomicBool::new(false));
+    let later = Arc::clone(&is_later);
+    let told = Told::new(move |asked| match (asked.target.as_str(), page_of(&asked.target)) {
+        ("/", _) => told::html(front()),
+        ("/now/here", _) => told::html(page(3)),
+        ("/p3", _) if later.load(Ordering::Relaxed) => {
+            (301, vec![("location", "http://a.test/now/here".into())], Vec::new())
+        }
+        (_, Some(number)) => told::html(page(number)),
+        _ => told::missing(),
+    })?;
+    let base = tempfile::tempdir()?;
+    let dir = base.path().join("crawl");
+    done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    is_later.store(true, Ordering::Relaxed);
+    done(&command(&told, "refresh", &dir)?.args(["--delay", "0s"]).output()?);
+    let diff = |more: &[&str]| -> anyhow::Result<Vec<u8>> {
+        Ok(Command::new(env!("CARGO_BIN_EXE_crawl")).arg("diff").arg(&dir).args(more).output()?.stdout)
+    };
+    let of: Value = serde_json::from_slice(&diff(&["--json"])?)?;
+    assert_eq!((of["moved"].as_array().map(Vec::len), &of["moved"][0]["url"]), (Some(1), &"http://a.test/p3".into()));
+    assert_eq!(of["new"].as_array().map(Vec::len), Some(1), "{of:#}");
+    assert_eq!(
+        (&of["new"][0]["url"], &of["new"][0]["moved_from"]),
+        (&"http://a.test/now/here".into(), &of["moved"][0]["url"])
+    );
+    let text = String::from_utf8(diff(&[])?)?;
+    assert!(text.contains("http://a.test/now/here") && text.contains("(moved from http://a.test/p3)"), "{text}");
+    Ok(())
+}

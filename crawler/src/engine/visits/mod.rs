@@ -55,6 +55,8 @@ pub struct Round {
     pub done: bool,
     /// Whether the last run was this round, by `crawler refresh`, and ended because its budget was spent.
     pub spent: bool,
+    /// Visits that were not made, because their hosts could not be asked in time (`--patience`) when the run ended.
+    pub put_off: u64,
     /// Whether the crawl had more to fetch when `crawler refresh` began it: then the round ends with its last visit.
     pub amid_crawl: bool,
     /// Visits, checks of copies included.
@@ -173,7 +175,12 @@ impl Visits {
 
     /// Whether every visit has ended.
     pub fn are_done(&self) -> bool {
-        self.left.is_empty() && self.open.is_empty()
+        self.not_ended() == 0
+    }
+
+    /// Visits that have not ended.
+    pub fn not_ended(&self) -> u64 {
+        (self.left.len() + self.open.len()) as u64
     }
 
     /// Puts visits into the queue of the frontier, as far as hosts have none there. True if there were any.
