@@ -147,7 +147,7 @@ pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
                 let (held, high) = (are(stats.held + stats.stopped), units::count(high as u64));
                 format!(
                     "All that was queued is fetched. {held} held back as copies of fetched pages: at most {high} show \
-                     something new (95 %); what only they lead to is not counted."
+                     something new (95 %); what only they lead to is counted as far as a sample tells."
                 )
             }
         },

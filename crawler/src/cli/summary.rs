@@ -145,7 +145,7 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
     row("", stats.stopped, String::new(), "stopped before their fetch: by rules, or a budget");
     if let Some(Lost { estimate, low, high }) = facts.lost {
         let meaning = format!(
-            "unique pages among these, as estimated\n{:31}(95 %: {low:.0} to {high:.0}; without what only they lead to)",
+            "unique pages among these, as estimated\n{:31}(95 %: {low:.0} to {high:.0}; what lies behind them as sampled)",
             ""
         );
         row("lost", estimate.round() as u64, String::new(), &meaning);

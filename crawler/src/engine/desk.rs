@@ -200,7 +200,7 @@ impl Desk<'_> {
         let out = PageOut::failed(line);
         let (shown, graph) = before.map_or((None, None), |before| (before.shown, before.graph));
         let record = PageRecord { shown, graph, ..PageRecord::of(job, at, 0) };
-        self.rescue.fetched(job, false, false, &mut self.frontier, &mut self.ledger.session);
+        self.rescue.fetched(job, false, 0, &mut self.frontier, &mut self.ledger.session);
         self.ledger.record(job.page, &out, record)?;
         self.visit_ended(job, at, Ended::Trouble)
     }

@@ -70,7 +70,7 @@ impl Desk<'_> {
         self.note_troubles(&job, &troubles)?;
         let is_unique = judgement.verdict == Verdict::Unique && judgement.unique_by != Some(UniqueBy::Links);
         let new = is_unique && !says_little(&finding, &judgement);
-        self.rescue.fetched(&job, new, counts.new > 0, &mut self.frontier, &mut self.ledger.session);
+        self.rescue.fetched(&job, new, counts.new, &mut self.frontier, &mut self.ledger.session);
         self.ledger.stats.count(&judgement.verdict, status);
         self.count_answer(&finding, trouble.as_deref(), relevance);
         self.record(

@@ -70,7 +70,7 @@ impl Report {
             Some(lost) => put!(
                 text,
                 " Among the URLs held back there are an estimated {:.0} unique pages (95 % interval {:.0} to {:.0}). What can only be \
-                 reached through them is unknown.",
+                 reached through them is counted as far as a sample tells.",
                 lost.estimate,
                 lost.low,
                 lost.high

@@ -3,6 +3,7 @@
 //! URLs to answers. Its shape is drawn from a seed, and each page knows its content. This module uses no code of the
 //! crawler's gate or judge.
 
+mod archives;
 mod attacks;
 mod browse;
 mod draw;
@@ -16,6 +17,7 @@ mod traps;
 mod walk;
 mod webs;
 
+pub use archives::Archives;
 pub use attacks::{Attack, Copied, Junk};
 pub use browse::{Browsed, Browser};
 pub use lists::{Lists, Parts, Shape};

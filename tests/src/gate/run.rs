@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crawler::clock::Clock;
 use crawler::crawl::CrawlDir;
 use crawler::engine::{self, Nobody, Stats, StopReason};
+use crawler::estimate::Lost;
 use dedup_stage::store::Memory;
 
 use super::{Browsed, Browser, Site};
@@ -20,6 +21,8 @@ pub struct Crawled {
     pub stats: Stats,
     /// The reason why it ended.
     pub reason: StopReason,
+    /// The estimate of the pages that it lost.
+    pub lost: Option<Lost>,
 }
 
 /// Crawls `site` from its seeds with these settings. Delays take no real time.
@@ -35,5 +38,6 @@ pub fn run(site: &Arc<dyn Site>, keys: &[(&str, &str)]) -> anyhow::Result<Crawle
     let parts = CrawlDir::with_session(dir.path(), store.session())?.start(&settings, seeds, clock, control)?;
     let (reason, stats) = engine::run(parts, browser.clone(), &mut Nobody)?;
     sound(&mut CrawlDir::with_session(dir.path(), store.session())?)?;
-    Ok(Crawled { seen: browser.seen(), stats, reason })
+    let lost = engine::lost(&store.session())?;
+    Ok(Crawled { seen: browser.seen(), stats, reason, lost })
 }

@@ -7,6 +7,12 @@
 //! pages of lots that were not: `m (1 - f)^m / (1 - (1 - f)^m)` of them, by the estimator of Horvitz and Thompson ("A
 //! Generalization of Sampling Without Replacement From a Finite Universe", JASA 47, 1952). The number of new pages of
 //! such a lot is known when all of its URLs are fetched.
+//!
+//! Behind the URLs that are held back lie others that were never found. If the pages of the sample had links that were
+//! not found before, the pages of the other URLs will have such links, too, and so on. The share of new pages in the
+//! sample is taken to hold also for all URLs that these links would lead to, but for at most as many as the crawl has
+//! fetched pages. This raises the estimate and its upper end, and not the lower end. (It is only as good as the sample: if
+//! nothing near the front differs, pages far behind that do are not in it.)
 
 use std::collections::BTreeMap;
 
@@ -27,6 +33,8 @@ pub struct LastRound<'a> {
     pub population: u64,
     /// The number of URLs that are still held or stopped.
     pub held_back: u64,
+    /// The number of pages that the crawl has fetched.
+    pub fetched: u64,
 }
 
 impl LastRound<'_> {
@@ -48,22 +56,36 @@ impl LastRound<'_> {
                 elsewhere += weight(result.new + result.after_fall, share);
             }
         }
-        let of = |new: u64| estimate(Sample { left: population.saturating_sub(drawn), drawn, new: new.min(drawn) });
+        let (left_over, behind) = (population.saturating_sub(drawn), self.behind(drawn, fallen));
+        let of = |left: u64, new: u64| estimate(Sample { left, drawn, new: new.min(drawn) });
         let unknown = Lost { estimate: 0.0, low: 0.0, high: self.held_back as f64 };
         // The same sample has also decided which lots were released. So the upper end from the rest of the sample would
         // be too low, and the upper end from the whole sample is used. The new pages of one lot are missed together or
         // not at all, so lots elsewhere do not raise the lower end.
-        let rest = of(here + elsewhere.round() as u64).zip(of(here));
-        let lost = rest.zip(of(all)).map_or(unknown, |((rest, here), whole)| Lost {
+        let rest = of(left_over + behind, here + elsewhere.round() as u64).zip(of(left_over, here));
+        let lost = rest.zip(of(left_over + behind, all)).map_or(unknown, |((rest, here), whole)| Lost {
             low: here.low,
             high: rest.high.max(whole.high),
             ..rest
         });
         // Nothing is known about the URLs that were held back after the sample was drawn.
-        let later = self.held_back.saturating_sub(population.saturating_sub(drawn)) as f64;
-        let most = self.held_back as f64;
+        let later = self.held_back.saturating_sub(left_over) as f64;
+        let (held_back, most) = (self.held_back as f64, (self.held_back + behind) as f64);
         let point = lost.estimate.min(most);
-        [point, lost.low.min(most), (lost.high + later).min(most).max(point)]
+        [point, lost.low.min(held_back), (lost.high + later).min(most).max(point)]
+    }
+
+    /// How many URLs that were not found yet lie behind the URLs left of the sample, if each page has as many links to such
+    /// URLs as the `drawn` ones had. (The total progeny of a branching process. With one link a page or more, it has no
+    /// end.)
+    fn behind(&self, drawn: u64, fallen: &dyn Fn(Lot) -> bool) -> u64 {
+        let is_left = |lot: Lot, result: &LotResults| !fallen(lot) && !fallen(result.family);
+        let last = self.results.iter().filter(|(lot, result)| result.round == self.number && is_left(**lot, result));
+        let opened: u64 = last.map(|(_, result)| result.opened_last).sum();
+        let left = self.population.saturating_sub(drawn).min(self.held_back);
+        let links = opened as f64 / drawn.max(1) as f64;
+        let behind = if links < 1.0 { left as f64 * links / (1.0 - links) } else { f64::INFINITY };
+        if left == 0 { 0 } else { (behind as u64).min(self.fetched) }
     }
 }
 
@@ -99,8 +121,26 @@ mod tests {
         }
         let held_back = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&Lot(*lot))).count() as u64;
         let lost = urls[drawn..].iter().filter(|(lot, new)| *new && !fell.contains(&Lot(*lot))).count() as u64;
-        let last = LastRound { results: &results, number: 1, population: urls.len() as u64, held_back };
+        let population = urls.len() as u64;
+        let last = LastRound { results: &results, number: 1, population, held_back, fetched: population };
         (last.lost(&BTreeMap::new(), &|_| false), lost)
+    }
+
+    #[test]
+    fn what_lies_behind_raises_the_upper_end() {
+        let high = |opened, fetched| {
+            let drawn = LotResults { round: 1, drawn: 40, opened_last: opened, ..LotResults::default() };
+            let results = BTreeMap::from([(Lot(1), drawn)]);
+            let last = LastRound { results: &results, number: 1, population: 440, held_back: 400, fetched };
+            let [estimate, low, high] = last.lost(&BTreeMap::new(), &|_| false);
+            assert_eq!((estimate, low), (0.0, 0.0));
+            high
+        };
+        let nothing = high(0, 2_000);
+        // 400 URLs lead to half as many, these to half as many again, and so on: 800 instead of 400.
+        assert!((1.8..2.2).contains(&(high(20, 2_000) / nothing)), "{nothing}, {}", high(20, 2_000));
+        assert_eq!(high(80, 400), high(20, 2_000), "no more lie behind than were fetched");
+        assert_eq!(high(20, 0), nothing);
     }
 
     #[test]

@@ -12,8 +12,9 @@
 //!    least [`Rescue::ALIKE`] lots of a family have gained something, and these are at least one in
 //!    [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole family falls.
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
-//!    found before. In this way the rescue goes through lists to the listed pages. If one URL of a lot was tried, a
-//!    second one is tried only when all other lots have been tried.
+//!    found before. In this way the rescue goes through lists to the listed pages. Most rounds try only those of these
+//!    lots whose pages had the most such links ([`trials::retain_opening`]). If one URL of a lot was tried, a second one
+//!    is tried only when all other lots have been tried.
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
 //!    last round draws single URLs from everything that is still held or stopped, the same share from each section of
 //!    each lot ([`frontier::Strata`]). The share of new pages in this sample gives the estimate ([`last`]). A lot that
@@ -39,7 +40,7 @@ use super::error::Result;
 use super::ledger::Ledger;
 use crate::estimate::Lost;
 use last::LastRound;
-use trials::{LotResults, Results, TrialRecord, families, put, read};
+use trials::{LotResults, Results, TrialRecord, done_with, families, put, read, retain_opening};
 
 /// The key in [`Space::META`].
 const STATE: &[u8] = b"rescue-3";
@@ -132,6 +133,8 @@ impl Rescue {
     const WORTH: u64 = 20;
     /// The largest number of rounds before the last one.
     const ROUNDS: u32 = 60;
+    /// One round in this many takes all lots, and not only those whose pages lead to most URLs not found before.
+    const ALL_LOTS: u32 = 4;
     /// The largest number of pages on the way to a new page that it counts for.
     const MOST_STEPS: u32 = 64;
 
@@ -141,9 +144,9 @@ impl Rescue {
     }
 
     /// Records the result of a fetched URL if it was drawn or its lot has fallen: whether its page is `new`, and
-    /// whether the page had links that were not found before (`opened`). A new page counts for the pages on the way to
+    /// how many links of the page were not found before (`opened`). A new page counts for the pages on the way to
     /// it, too.
-    pub fn fetched(&self, job: &Job, new: bool, opened: bool, frontier: &mut Frontier, session: &mut Session) {
+    pub fn fetched(&self, job: &Job, new: bool, opened: u32, frontier: &mut Frontier, session: &mut Session) {
         if self.state.number == 0 {
             // Nothing was drawn yet. Most pages of a crawl come before the rescue; for these, the state is not read
             // here.
@@ -204,8 +207,9 @@ impl Rescue {
                 let fallen = |lot| frontier.has_fallen(lot);
                 let RescueState { number, population, .. } = self.state;
                 self.state.held_back = held_back;
-                self.state.lost =
-                    Some(LastRound { results: &units, number, population, held_back }.lost(&left, &fallen));
+                let fetched = ledger.stats.pages;
+                let last = LastRound { results: &units, number, population, held_back, fetched };
+                self.state.lost = Some(last.lost(&left, &fallen));
                 self.save(ledger);
             }
             return Ok(false);
@@ -221,9 +225,12 @@ impl Rescue {
             let spec = SampleSpec { wanted: count(part), of_lot, of_family, deepest_first: true };
             // If one URL of a lot was tried in vain, the lot is tried once more when no other lot is left.
             for enough in [1, 2] {
-                let sample = draw(spec, self.state.number, &done_with(&lots, enough), frontier, ledger)?;
+                let mut sample = draw(spec, self.state.number, &done_with(&lots, enough), frontier, ledger)?;
                 if !sample.drawn.is_empty() {
                     self.crowd = Some(Crowd { lots: sample.lots, families: sample.families });
+                    if !(self.state.number + 1).is_multiple_of(Self::ALL_LOTS) {
+                        retain_opening(&mut sample.drawn, &lots);
+                    }
                     return self.begin(false, sample, frontier, ledger);
                 }
             }
@@ -325,7 +332,8 @@ impl Rescue {
         }
         if last && !any {
             let none = BTreeMap::new();
-            let last = LastRound { results: &none, number: self.state.number, population: held_back, held_back };
+            let (number, fetched) = (self.state.number, ledger.stats.pages);
+            let last = LastRound { results: &none, number, population: held_back, held_back, fetched };
             self.state.lost = Some(last.lost(&BTreeMap::new(), &|_| false));
         }
         self.save(ledger);
@@ -335,13 +343,6 @@ impl Rescue {
     fn save(&self, ledger: &mut Ledger) {
         ledger.session.put(Space::META, STATE, codec::encode(&self.state));
     }
-}
-
-/// The lots that need no further trial: `enough` of their URLs were tried, and none of their pages had links that were
-/// not found before.
-fn done_with(lots: &BTreeMap<Lot, LotResults>, enough: u64) -> HashSet<Lot> {
-    let done = lots.iter().filter(|(_, result)| !result.opened && result.trials >= enough);
-    done.map(|(lot, _)| *lot).collect()
 }
 
 /// Draws from everything that is held or stopped, except for the lots in `done`.

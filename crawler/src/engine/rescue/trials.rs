@@ -1,12 +1,12 @@
 //! The trials of the rescue: the result of each URL that was drawn, or followed because its lot had fallen, and the
 //! results of lots and families.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use dedup_stage::store::{self, Session, codec};
 use dedup_stage::url::{SiteId, UrlId};
-use frontier::{Lot, Lots};
+use frontier::{Drawn, Lot, Lots};
 use serde::{Deserialize, Serialize};
 
 use crate::spaces;
@@ -22,8 +22,8 @@ pub struct TrialRecord {
     pub new: Option<bool>,
     /// Whether its page led to a new page.
     pub led: bool,
-    /// Whether its page had links that were not met before.
-    pub opened: bool,
+    /// How many links of its page were not found before. (Earlier versions wrote 1 for any number. Stored, both look alike.)
+    pub opened: u32,
     /// The page that linked to it.
     pub source: Option<UrlId>,
     /// The family of its lot; 0 if its lot had fallen.
@@ -144,8 +144,10 @@ pub struct LotResults {
     pub trials: u64,
     /// … and the number of those whose pages were new, or led to new ones.
     pub gained: u64,
-    /// Whether a page of it, in any round, had links that were not met before.
-    pub opened: bool,
+    /// In all rounds: links of its pages that were not found before …
+    pub opened: u64,
+    /// … and those of the pages that the latest round drew.
+    pub opened_last: u64,
     /// The number of URLs that were followed because the lot had fallen, and whose pages were new or led to new ones.
     pub after_fall: u64,
 }
@@ -155,23 +157,45 @@ impl LotResults {
     fn add(&mut self, trial: TrialRecord) {
         let gained = u64::from(trial.gained());
         let (drawn, new) = if trial.new.is_some() { (1, gained) } else { (0, 0) };
-        let TrialRecord { round, opened, .. } = trial;
-        self.join(&Self { round, drawn, new, trials: 1, gained, opened, ..*self });
+        let (round, opened) = (trial.round, trial.opened.into());
+        self.join(&Self { round, drawn, new, trials: 1, gained, opened, opened_last: opened, ..*self });
     }
 
     /// Adds the results of other URLs of the same lot.
     fn join(&mut self, other: &Self) {
         if other.round > self.round {
-            (self.round, self.drawn, self.new) = (other.round, 0, 0);
+            (self.round, self.drawn, self.new, self.opened_last) = (other.round, 0, 0, 0);
         }
         if other.round == self.round {
             self.drawn += other.drawn;
             self.new += other.new;
+            self.opened_last += other.opened_last;
         }
         self.trials += other.trials;
         self.gained += other.gained;
-        self.opened |= other.opened;
+        self.opened += other.opened;
     }
+
+    /// The mean number of links of its pages that were not found before.
+    pub fn opens(&self) -> f64 {
+        self.opened as f64 / self.trials.max(1) as f64
+    }
+}
+
+/// Leaves out URLs of lots that lead to little: their pages had less than half as many links that were not found before
+/// as those of the best lot. (A list shows more of what lies behind it than the pages that it lists.) Lots that were not
+/// tried yet stay.
+pub fn retain_opening(drawn: &mut Vec<Drawn>, lots: &BTreeMap<Lot, LotResults>) {
+    let opens = |drawn: &Drawn| lots.get(&drawn.lots.lot).map(LotResults::opens);
+    let best = drawn.iter().filter_map(opens).fold(0.0, f64::max);
+    drawn.retain(|drawn| opens(drawn).is_none_or(|opens| 2.0 * opens >= best));
+}
+
+/// The lots that need no further trial: `enough` of their URLs were tried, and none of their pages had links that were
+/// not found before.
+pub fn done_with(lots: &BTreeMap<Lot, LotResults>, enough: u64) -> HashSet<Lot> {
+    let done = lots.iter().filter(|(_, result)| result.opened == 0 && result.trials >= enough);
+    done.map(|(lot, _)| *lot).collect()
 }
 
 /// The trial of a URL. A trial that cannot be read counts as none here. The next round of the rescue will fail on it.
@@ -198,4 +222,32 @@ fn decode(bytes: &[u8]) -> store::Result<TrialRecord> {
         };
         Ok(trial)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::url::UrlId;
+    use frontier::{Kept, State};
+
+    use super::*;
+
+    #[test]
+    fn urls_of_lots_that_lead_to_little_are_left_out() {
+        let tried = |trials, opened| LotResults { trials, opened, ..LotResults::default() };
+        let lots = BTreeMap::from([(Lot(1), tried(4, 100)), (Lot(2), tried(2, 30)), (Lot(3), tried(8, 16))]);
+        let drawn = |lot| {
+            let lots = Lots { lot: Lot(lot), ..Lots::default() };
+            let state = State::HeldFor { counterparts: Vec::new(), link: Kept::default() };
+            Drawn { id: UrlId::default(), lots, covered: true, state }
+        };
+        let left = |lots_drawn: &[u64], lots| {
+            let mut all: Vec<Drawn> = lots_drawn.iter().map(|lot| drawn(*lot)).collect();
+            retain_opening(&mut all, lots);
+            all.iter().map(|drawn| drawn.lots.lot.0).collect::<Vec<_>>()
+        };
+        // Pages of lot 1 had 25 new links each, those of lot 2 had 15, and those of lot 3 had 2. Lot 4 was not tried.
+        assert_eq!(left(&[3, 1, 2, 3, 4], &lots), [1, 2, 4]);
+        assert_eq!(left(&[3, 4, 3], &lots), [3, 4, 3]);
+        assert_eq!(left(&[1, 2], &BTreeMap::new()), [1, 2]);
+    }
 }
