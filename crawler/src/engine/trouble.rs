@@ -170,7 +170,8 @@ impl HostTroubles {
             (u64::MAX - (all - forbidden(host).unwrap_or(0)), u64::MAX - all, (*host).clone())
         })?;
         let named = kinds.iter().filter(|(kind, _)| ***kind != *Self::OTHER);
-        let (kind, most) = named.max_by_key(|(_, count)| **count)?;
+        // If two kinds are equally frequent, the one that is a fault is named.
+        let (kind, most) = named.max_by_key(|(kind, count)| (**count, ***kind != *WorstHost::FORBIDDEN))?;
         let waiting = self.queued.get(host).cloned().unwrap_or_default();
         let of_kind = |kind: &str| waiting.get(kind).copied().unwrap_or(0);
         let lasting = kinds.iter().map(|(kind, count)| (kind.to_string(), count.saturating_sub(of_kind(kind))));
