@@ -1,7 +1,8 @@
 //! Estimates how many new pages were lost among the URLs held back, from a random sample of these URLs.
 //!
 //! **What is estimated**: the number of URLs still held or stopped that show a page that the judge would call unique,
-//! or a page that leads to such pages. (The rescue adds the URLs that lie behind them: `engine/rescue/last.rs`.) If pages carry a date or a counter, a copy may count as unique. Then the estimate is an upper bound.
+//! or a page that leads to such pages. The rescue adds the URLs that lie behind these (`engine/rescue/last.rs`). If
+//! pages carry a date or a counter, a copy may count as unique. Then the estimate is an upper bound.
 //!
 //! **How.** The last round of the rescue draws single URLs, all with the same chance, from everything that is held or
 //! stopped, and fetches them. The estimate is the number of URLs that are left, times the share of new pages among the

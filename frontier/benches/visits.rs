@@ -1,5 +1,5 @@
-//! Cost of choosing the next visit and of learning from it, by the number of pages that are visited. It should grow with the
-//! logarithm of the number.
+//! The cost of choosing the next visit and of learning from it, by the number of pages that are visited. It should grow
+//! with the logarithm of this number.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use frontier::refresh::cluster::CopyCluster;

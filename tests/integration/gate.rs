@@ -134,8 +134,8 @@ fn a_chapter_that_says_something_else_is_found_in_a_copied_manual() -> anyhow::R
     Ok(())
 }
 
-/// Catches an estimate that counts only what was met: of two archives with the same front page, most of the second one lies
-/// behind URLs that are held.
+/// Catches an estimate that counts only URLs that were found. Of two archives with the same front page, most of the
+/// second one lies behind URLs that are held.
 #[test]
 fn the_estimate_counts_what_lies_behind_held_urls() -> anyhow::Result<()> {
     for seed in 1..=4 {

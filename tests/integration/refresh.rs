@@ -3,6 +3,7 @@
 
 mod archive;
 mod program;
+mod standing;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crawler::clock::Clock;
 use serde_json::Value;
 use tests::crawl::{Crawled, crawl_with, settings, text};
-use tests::scripted::{Scripted, html, missing, moved, words};
+use tests::scripted::{Scripted, html, missing, words};
 use tests::told::{self, Told};
 
 /// The number of pages that say something of their own, with the front page.
@@ -272,56 +273,6 @@ fn a_page_missing_twice_is_gone_and_releases_what_was_held_for_it() -> anyhow::R
     let back = run(6, &again)?;
     assert_eq!(of("/a/one", &back), [200, 200, 404, 404, 200]);
     assert_eq!(of("/b/two", &back), [0; 0]);
-    Ok(())
-}
-
-/// A URL that never had a page is not missing. A count of missing pages that includes it would have one page more than
-/// `crawler diff`.
-#[test]
-fn only_a_page_that_was_there_goes_missing() -> anyhow::Result<()> {
-    let round = Arc::new(AtomicU64::new(0));
-    let now = Arc::clone(&round);
-    let told = Told::new(move |asked| match (asked.target.as_str(), now.load(Ordering::Relaxed)) {
-        ("/", _) => told::html(format!("<p>{}</p><a href=/goes>a</a> <a href=/never>b</a>", words(0, 80))),
-        ("/goes", 0) => told::html(format!("<p>{}</p>", words(1, 80))),
-        _ => told::missing(),
-    })?;
-    let dir = tempfile::tempdir()?;
-    told.crawl(dir.path(), "http://a.test/", &[])?;
-    round.store(1, Ordering::Relaxed);
-    let again = told.crawl(dir.path(), "http://a.test/", &[("fetch.recrawl", "true")])?;
-    let visited = again.pages.iter().filter(|page| page["visit"] == 2 && page["status"] == 404).count();
-    let told_of = again.stats.round.expect("a round was made");
-    assert_eq!((visited, told_of.visits, told_of.missing), (2, 3, 1));
-    Ok(())
-}
-
-/// Catches a crawl that is not called complete because of an error that is over, one that is called complete because an
-/// error was over once, and a host that is called the worst because of errors that are over. The totals over all visits
-/// stay.
-#[test]
-fn only_what_went_wrong_at_the_last_visit_counts() -> anyhow::Result<()> {
-    let site = Site::new(|path, round| match (path, round) {
-        ("/p3", 1) | ("/p5", 3 | 4) => Some(crawler::demo::web::Answer { status: 500, ..html("<p>no</p>") }),
-        ("/p4", 1) => Some(moved("/p4")),
-        _ => None,
-    })?;
-    let failures = || -> anyhow::Result<(Value, Value, u64, Value)> {
-        let report = std::process::Command::new(env!("CARGO_BIN_EXE_crawl"));
-        let report = { report }.args(["report", "--json"]).arg(site.dir.path()).output()?;
-        let report: Value = serde_json::from_slice(&report.stdout)?;
-        let errors = report["statuses"]["500"].as_u64().unwrap_or(0);
-        Ok((report["failures"].clone(), report["complete"].clone(), errors, report["worst_host"]["troubles"].clone()))
-    };
-    assert_eq!(failures()?, (serde_json::json!({"500": 1, "redirect_loop": 1}), false.into(), 1, 2.into()));
-    site.refresh()?;
-    assert_eq!(failures()?, (serde_json::json!({}), true.into(), 1, Value::Null), "both are over");
-    for errors in [2, 3] {
-        site.refresh()?;
-        assert_eq!(failures()?, (serde_json::json!({"500": 1}), false.into(), errors, 1.into()), "one page fails");
-    }
-    site.refresh()?;
-    assert_eq!(failures()?, (serde_json::json!({}), true.into(), 3, Value::Null));
     Ok(())
 }
 

@@ -142,7 +142,7 @@ impl Diff {
         self.changed.sort_by(|a, b| alike(a).total_cmp(&alike(b)));
     }
 
-    /// Names, with each new page to which a moved one redirects, where it was before.
+    /// For each new page to which a moved page redirects, stores the URL of the moved page.
     fn pair_moved(&mut self) {
         let targets = self.moved.iter().filter_map(|page| Some((page.redirect_to.as_deref()?, &page.url)));
         let from: HashMap<&str, &String> = targets.collect();

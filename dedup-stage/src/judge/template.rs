@@ -55,8 +55,8 @@ impl Differences {
     /// the first and the second, and between the second and the third.
     const PARTS: usize = 3;
 
-    /// Finds differences that make up `what`, among those that `may_explain` allows. Returns their places, the last one first.
-    /// It takes as few differences as possible.
+    /// Finds differences that make up `what`, among those that `may_explain` allows. Returns their places, the last one
+    /// first. It takes as few differences as possible.
     fn explain(
         &self,
         what: Difference,
@@ -105,9 +105,9 @@ impl Differences {
 
 impl Judge {
     /// Whether a page differs from what its URL showed `before` only as other pages of its host did. If not, the judge
-    /// remembers the difference. A duplicate changes when its twin does, and that is no template. So the difference of a
-    /// duplicate is not remembered, and it is explained only by differences that two other pages have shown. Pages with
-    /// too little text are left out.
+    /// remembers the difference. A duplicate changes when its twin does, and that is no template. So the difference of
+    /// a duplicate is not remembered, and it is explained only by differences that two other pages have shown. Pages
+    /// with too little text are left out.
     pub(super) fn is_template(&mut self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
         let is_left_out = before.statement.is_some() || case.page.statement.is_some();
         let (Some(now), Some(then), false) = (&case.page.odd, &before.odd, is_left_out) else { return Ok(false) };

@@ -1,12 +1,13 @@
 //! The program over HTTP: `refresh` with a budget, and `refresh` after a kill.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
+use tempfile::TempDir;
 use tests::crawl::{lines, text};
 use tests::scripted::words;
 use tests::told::{self, Told};
@@ -47,6 +48,15 @@ fn numbers(dir: &Path) -> anyhow::Result<BTreeMap<String, Vec<u64>>> {
     Ok(numbers)
 }
 
+/// The first crawl of a site. Returns the directory of the crawl, with the folder in which it lies and which is deleted
+/// when it is dropped.
+fn first_crawl(told: &Told) -> anyhow::Result<(TempDir, PathBuf)> {
+    let folder = tempfile::tempdir()?;
+    let dir = folder.path().join("crawl");
+    done(&command(told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    Ok((folder, dir))
+}
+
 #[test]
 fn a_budget_is_kept_and_the_next_round_goes_on_with_the_oldest() -> anyhow::Result<()> {
     let (told, base) = (site()?, tempfile::tempdir()?);
@@ -84,9 +94,7 @@ fn a_round_with_a_budget_leaves_new_pages_their_share_and_the_next_one_follows_t
             None => told::missing(),
         },
     })?;
-    let base = tempfile::tempdir()?;
-    let dir = base.path().join("crawl");
-    done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    let (_folder, dir) = first_crawl(&told)?;
     assert_eq!(report(&dir)?["was_finished"], true);
     is_later.store(true, Ordering::Relaxed);
     let news = |from| asked(&told, from).into_iter().filter(|path| path.starts_with("/news")).collect::<BTreeSet<_>>();
@@ -262,9 +270,7 @@ fn visits_that_a_host_does_not_allow_are_told() -> anyhow::Result<()> {
         (_, Some(number)) => told::html(page(number)),
         _ => told::missing(),
     })?;
-    let base = tempfile::tempdir()?;
-    let dir = base.path().join("crawl");
-    done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    let (_folder, dir) = first_crawl(&told)?;
     is_later.store(true, Ordering::Relaxed);
     done(&command(&told, "refresh", &dir)?.args(["--delay", "0s", "--host-failures", "1"]).output()?);
     let round = &report(&dir)?["round"];
@@ -291,9 +297,7 @@ fn a_new_page_to_which_an_old_one_redirects_says_where_it_was() -> anyhow::Resul
         (_, Some(number)) => told::html(page(number)),
         _ => told::missing(),
     })?;
-    let base = tempfile::tempdir()?;
-    let dir = base.path().join("crawl");
-    done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    let (_folder, dir) = first_crawl(&told)?;
     is_later.store(true, Ordering::Relaxed);
     done(&command(&told, "refresh", &dir)?.args(["--delay", "0s"]).output()?);
     let diff = |more: &[&str]| -> anyhow::Result<Vec<u8>> {

@@ -1,7 +1,8 @@
 //! Two archives on hosts of one domain. Each is a chain of lists, and a list names some articles and the next list. An
-//! article names three others. The front pages and most lists are the same, so the links of the front page are all that a
-//! crawler knows of the second archive at first. Articles that only the second one has come at the end of the chain. A
-//! crawler that tries a sample of what it knows may meet none of them, and must not say that hardly anything can be lost.
+//! article names three others. The front pages and most lists are the same, so at first a crawler knows only the links
+//! of the front page of the second archive. The articles that only the second one has come at the end of the chain. If
+//! a crawler tries a sample of what it knows, it may meet none of them. It must not say then that hardly anything is
+//! lost.
 
 use std::collections::BTreeSet;
 

@@ -8,11 +8,11 @@
 //! Generalization of Sampling Without Replacement From a Finite Universe", JASA 47, 1952). The number of new pages of
 //! such a lot is known when all of its URLs are fetched.
 //!
-//! Behind the URLs that are held back lie others that were never found. If the pages of the sample had links that were
-//! not found before, the pages of the other URLs will have such links, too, and so on. The share of new pages in the
-//! sample is taken to hold also for all URLs that these links would lead to, but for at most as many as the crawl has
-//! fetched pages. This raises the estimate and its upper end, and not the lower end. (It is only as good as the sample: if
-//! nothing near the front differs, pages far behind that do are not in it.)
+//! Other URLs, which were never found, lie behind the URLs that are held back. If the pages of the sample had links
+//! that were not found before, the pages of the other URLs will have such links, too, and so on. The estimate assumes
+//! that the URLs behind have the same share of new pages as the sample. It counts at most as many URLs behind as the
+//! crawl has fetched pages. They raise the estimate and its upper end, but not the lower end. The sample cannot show
+//! everything: if all URLs that are known are copies, new pages far behind them stay out of the estimate.
 
 use std::collections::BTreeMap;
 
@@ -75,9 +75,9 @@ impl LastRound<'_> {
         [point, lost.low.min(held_back), (lost.high + later).min(most).max(point)]
     }
 
-    /// How many URLs that were not found yet lie behind the URLs left of the sample, if each page has as many links to such
-    /// URLs as the `drawn` ones had. (The total progeny of a branching process. With one link a page or more, it has no
-    /// end.)
+    /// The number of URLs, not found yet, that lie behind the URLs which the sample left, if each page has as many
+    /// links to such URLs as the `drawn` ones had. This is the total progeny of a branching process. If a page has one
+    /// such link or more, it has no end.
     fn behind(&self, drawn: u64, fallen: &dyn Fn(Lot) -> bool) -> u64 {
         let is_left = |lot: Lot, result: &LotResults| !fallen(lot) && !fallen(result.family);
         let last = self.results.iter().filter(|(lot, result)| result.round == self.number && is_left(**lot, result));

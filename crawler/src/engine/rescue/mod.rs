@@ -133,7 +133,8 @@ impl Rescue {
     const WORTH: u64 = 20;
     /// The largest number of rounds before the last one.
     const ROUNDS: u32 = 60;
-    /// One round in this many takes all lots, and not only those whose pages lead to most URLs not found before.
+    /// One round in this many draws from all lots. The others draw only from lots whose pages had the most links that
+    /// were not found before.
     const ALL_LOTS: u32 = 4;
     /// The largest number of pages on the way to a new page that it counts for.
     const MOST_STEPS: u32 = 64;

@@ -22,7 +22,8 @@ pub struct TrialRecord {
     pub new: Option<bool>,
     /// Whether its page led to a new page.
     pub led: bool,
-    /// How many links of its page were not found before. (Earlier versions wrote 1 for any number. Stored, both look alike.)
+    /// The number of links of its page that were not found before. (Earlier versions wrote 1 for any number, in the
+    /// same format.)
     pub opened: u32,
     /// The page that linked to it.
     pub source: Option<UrlId>,
@@ -144,9 +145,9 @@ pub struct LotResults {
     pub trials: u64,
     /// … and the number of those whose pages were new, or led to new ones.
     pub gained: u64,
-    /// In all rounds: links of its pages that were not found before …
+    /// The number of links of its pages, in all rounds, that were not found before.
     pub opened: u64,
-    /// … and those of the pages that the latest round drew.
+    /// Those of them on the pages that the latest round drew.
     pub opened_last: u64,
     /// The number of URLs that were followed because the lot had fallen, and whose pages were new or led to new ones.
     pub after_fall: u64,
@@ -183,8 +184,8 @@ impl LotResults {
 }
 
 /// Leaves out URLs of lots that lead to little: their pages had less than half as many links that were not found before
-/// as those of the best lot. (A list shows more of what lies behind it than the pages that it lists.) Lots that were not
-/// tried yet stay.
+/// as those of the best lot. (A list shows more of what lies behind it than the pages that it lists.) Lots that were
+/// not tried yet stay.
 pub fn retain_opening(drawn: &mut Vec<Drawn>, lots: &BTreeMap<Lot, LotResults>) {
     let opens = |drawn: &Drawn| lots.get(&drawn.lots.lot).map(LotResults::opens);
     let best = drawn.iter().filter_map(opens).fold(0.0, f64::max);

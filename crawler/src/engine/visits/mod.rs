@@ -1,9 +1,9 @@
-//! Visits to pages that were fetched before: one page of each content cluster, in the order of what a visit buys, and a small
-//! sample of the copies that are trusted. Either a round of them (here), or without end (`continuous`).
+//! Visits to pages that were fetched before: one page of each content cluster, in the order of what a visit buys, and a
+//! small sample of the copies that are trusted. Either a round of them (here), or without end (`continuous`).
 //!
-//! Everything that a round needs to know is read from the records of pages when it begins (`roster`), and planned at once
-//! (`plan`). So a round that was interrupted goes on by planning again: what was visited since it began is done. A host has one
-//! visit in the frontier's queue at a time, so that the order is kept whatever the hosts allow.
+//! Everything that a round needs to know is read from the records of pages when it begins (`roster`), and planned at
+//! once (`plan`). So a round that was interrupted goes on by planning again: what was visited since it began is done. A
+//! host has one visit in the frontier's queue at a time, so that the order is kept whatever the hosts allow.
 
 mod continuous;
 mod freshness;
@@ -135,8 +135,9 @@ const MOST_OPEN: usize = 4_096;
 const MOST_CHECKS: f64 = 0.1;
 
 impl Visits {
-    /// Plans a round at `now`, or what is left of it. `only`: the run is to do nothing else; `trusts`: whether copies are trusted; `min_age`: milliseconds from a visit to
-    /// the next one at least; `priority` is that of a page so deep.
+    /// Plans a round at `now`, or what is left of it. `only`: the run is to do nothing else; `trusts`: whether copies
+    /// are trusted; `min_age`: milliseconds from a visit to the next one at least; `priority` is that of a page so
+    /// deep.
     pub fn plan(
         round: &mut Round,
         only: bool,
@@ -216,8 +217,8 @@ impl Visits {
         Ok(any)
     }
 
-    /// A sitemap says when a page has changed. If that is believed, a page that has changed is visited before all others of its
-    /// host. Returns how far a change that it tells of is believed, 0..1.
+    /// A sitemap says when a page has changed. If that is believed, a page that has changed is visited before all
+    /// others of its host. Returns how far a change that it tells of is believed, 0..1.
     pub fn listed(&mut self, url: UrlId, listed: Listed) -> f32 {
         let Some(place) = self.roster.place(url) else { return 0.0 };
         let tells = self.roster.members[place].hear(listed);

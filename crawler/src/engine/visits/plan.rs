@@ -1,8 +1,8 @@
 //! Which pages a round visits, in which order, and which copies it checks.
 //!
-//! A representative is worth the freshness that a visit buys now: the weight of its cluster, times what is expected by its
-//! change rate and age. Copies are trusted. Those that are most likely to have diverged are checked, as many as a small share
-//! of the visits; one that is more likely to have diverged than not is visited as a page of its own.
+//! A representative is worth the freshness that a visit buys now: the weight of its cluster, times what is expected by
+//! its change rate and age. Copies are trusted. Those that are most likely to have diverged are checked, as many as a
+//! small share of the visits; one that is more likely to have diverged than not is visited as a page of its own.
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,13 +37,14 @@ pub(super) struct RoundPlan {
 pub(super) const CHECKS: f64 = 0.06;
 /// From this probability of having diverged on, a copy is visited as a page of its own.
 const LEAVES: f32 = 0.5;
-/// What a visit to a URL that is gone, or never had a page, is worth beside a visit to a page. Few of them get one.
+/// The worth of a visit to a URL that is gone, or never had a page, in visits to a page. Few such URLs get a page
+/// later.
 const RETURNS: f32 = 0.1;
 /// A host is taken to allow one fetch in so many seconds; this only spreads the estimates.
 pub(super) const DELAY: f32 = 1.0;
 
-/// Plans a round at `now`. What was asked for at `since` or later has been visited in this round; none where it begins now. What
-/// was asked for within `min_age` is left out.
+/// Plans a round at `now`. What was asked for at `since` or later has been visited in this round; none where it begins
+/// now. What was asked for within `min_age` is left out.
 pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, now_ms: Millis) -> RoundPlan {
     let now = seconds(now_ms);
     let mut trusted = 0;
@@ -70,7 +71,8 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
         }
         let host = hosts[&member.id.site];
         let belief = refresh.belief(host, &member.cluster);
-        // Since it was asked for, with whatever answer: what fails or redirects at each visit must not come first each time.
+        // The age counts from the last visit, whatever its answer was. Otherwise a URL that fails or redirects at each
+        // visit would come first each time.
         let age = now_ms.saturating_sub(member.asked) as f32 / (1_000.0 * DAY);
         let weight = member.cluster.weight;
         if member.life == Life::Alive {
@@ -78,7 +80,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
             weights += f64::from(weight);
         }
         let value = match member.life {
-            // Whether it is gone is to be known soon.
+            // The next visit will tell whether this page is gone for good, so it comes first.
             Life::Missing { times: 1, .. } if member.seen.is_some() => f32::INFINITY,
             Life::Missing { .. } => RETURNS * weight * refresh.gain(host, &member.cluster, age),
             _ => weight * refresh.gain(host, &member.cluster, age),

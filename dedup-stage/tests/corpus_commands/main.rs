@@ -1,5 +1,7 @@
 //! The commands on signature files, run as programs: outputs, exit codes, and the effects of damaged and foreign files.
 
+mod known;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -352,66 +354,4 @@ fn a_real_capture() {
     let cut = dedup_stage(&dir, "signatures cut.warc.gz -o cut.sig");
     assert_eq!(cut.status.code(), Some(1));
     assert!(stderr(&cut).contains("cut.warc.gz: record at "), "{}", stderr(&cut));
-}
-
-/// The answers of `run` to these lines.
-fn run(dir: &TempDir, arguments: &str, input: &[Value]) -> Vec<Value> {
-    let input: String = input.iter().map(|line| format!("{line}\n")).collect();
-    fs::write(dir.path().join("in.jsonl"), input).expect("a temporary file");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dedup-stage"));
-    command.args(arguments.split_whitespace()).current_dir(dir);
-    command.stdin(fs::File::open(dir.path().join("in.jsonl")).expect("just written"));
-    let output = command.output().expect("the program runs");
-    assert!(output.status.success(), "{arguments}: {}", stderr(&output));
-    lines(&String::from_utf8(output.stdout).expect("text"))
-}
-
-#[test]
-fn what_a_known_corpus_has_is_a_duplicate_of_it() {
-    let dir = dumps();
-    let page = |number: u32, text: String| {
-        let url = format!("http://a.test/{number}");
-        let links: Vec<String> = (0..6).map(|link| format!("http://a.test/{number}/{link}")).collect();
-        serde_json::json!({ "url": url, "body": text, "content_type": "text/plain", "links": links, "id": number })
-    };
-    // The bytes of document 2; an edited copy of document "y" of the other corpus; a new text and a copy of it;
-    // document 4; then two pages again.
-    let pages = [
-        page(1, text(2, 0)),
-        page(2, text(3, 1)),
-        page(3, text(9, 0)),
-        page(4, text(9, 0)),
-        page(5, "short".into()),
-        page(1, text(2, 0)),
-        page(5, "short".into()),
-    ];
-    for (mode, passes) in [("drop", 0), ("demote", 6), ("keep", 6)] {
-        let answers = run(&dir, &format!("run --known a.sig --known b.sig --on-duplicate {mode}"), &pages);
-        let told = |answer: &Value| {
-            let facts = ["verdict", "known", "duplicate_id", "distance"].map(|field| answer[field].to_string());
-            (facts.join(" "), answer["links"].as_array().expect("links").len())
-        };
-        let told: Vec<(String, usize)> = answers.iter().map(told).collect();
-        assert_eq!(told[0], (r#""exact" "a.sig" 2 0"#.into(), passes), "{mode}");
-        assert!(told[1].0.starts_with(r#""near" "b.sig" "y" "#), "{mode}: {}", told[1].0);
-        assert_eq!(told[1].1, passes, "{mode}");
-        assert_eq!(told[2], (r#""unique" null null null"#.into(), 6), "{mode}");
-        assert_eq!(told[3], (r#""exact" null 3 0"#.into(), passes), "{mode}: an earlier page comes before the corpora");
-        assert_eq!(told[4], (r#""exact" "a.sig" 4 0"#.into(), passes), "{mode}");
-        // No link passes at the second visit. Links that were dropped at the first visit still count as new, and are
-        // dropped again.
-        assert_eq!(told[5], (r#""unchanged" "a.sig" null null"#.into(), 0), "{mode}");
-        assert_eq!(told[6], (r#""unchanged" "a.sig" null null"#.into(), 0), "{mode}");
-        assert_eq!(answers[0]["links_dropped"], 6 - passes, "{mode}");
-        assert_eq!(answers[5]["links_dropped"], 6 - passes, "{mode}");
-        assert!(answers[0]["known_row"].is_u64() && answers[0]["duplicate_of"].is_null(), "{}", answers[0]);
-    }
-    let without = run(&dir, "run", &pages[..2]);
-    assert!(without.iter().all(|answer| answer["verdict"] == "unique" && answer["known"].is_null()), "{without:?}");
-    for (wrong, why) in [("a.jsonl", "not a signature file"), ("none.sig", "No such file")] {
-        let failed = dedup_stage(&dir, &format!("run --known {wrong}"));
-        assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));
-        let said = stderr(&failed);
-        assert!(said.matches(wrong).count() == 1 && said.matches(why).count() == 1, "{said}");
-    }
 }
