@@ -24,6 +24,9 @@ pub const SITEMAP_ENTRIES: usize = 50_000;
 pub const SITEMAP_BYTES: usize = 8 << 20;
 /// The most sitemaps of one host in one run. Sitemaps can name sitemaps without end.
 pub const SITEMAPS: u32 = 50_000;
+/// The most sitemaps in a row, each of which is named by the one before it. Sitemaps.org allows two: an index, and the
+/// sitemaps that it names.
+pub const SITEMAPS_IN_A_ROW: u32 = 8;
 /// The bytes of URLs and of records of links on their way from the page workers to the engine. While there are more, no
 /// page worker begins a large answer.
 pub const UNDER_WAY: usize = 8 << 20;
@@ -40,6 +43,11 @@ pub const QUEUE: usize = 16 << 20;
 pub const HOSTS: usize = 20_000;
 /// The hosts of one registrable domain in memory. If there are more, they are the first to leave memory.
 pub const HOSTS_OF_DOMAIN: usize = 2_000;
+/// The further hosts that a registrable domain may name at once when it has so many hosts in memory.
+pub const NEW_HOSTS: u32 = 20_000;
+/// The further hosts that it may name with each page that is then fetched from one of its hosts. A domain can have
+/// subdomains without end, and each of them costs the state several records.
+pub const NEW_HOSTS_A_PAGE: u32 = 100;
 /// The most groups and lanes of URLs in memory, of all hosts together.
 pub const HOST_PARTS: usize = 250_000;
 /// The most groups of URLs of one host. URLs of further groups share one group.

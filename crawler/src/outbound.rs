@@ -143,7 +143,7 @@ impl Outbound {
             Wish::HoldAsNews => frontier.hold(&found, Hold::News, session),
             Wish::HoldFor(counterpart) => frontier.hold(&found, Hold::For(*counterpart), session),
             Wish::Follow => frontier.add(&found, session),
-            Wish::Sitemap => frontier.add_sitemap(&url, session),
+            Wish::Sitemap => frontier.add_sitemap(&url, depth, session),
             Wish::Robots(askers) => {
                 frontier.run_errand(Errand { url, askers: askers.clone() }, now, session)?;
                 Ok(Admission::Seen)

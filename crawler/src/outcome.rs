@@ -83,6 +83,11 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         stats.links_cut,
         "links not read, because their page has more than 10,000, or 1 MiB of them".into(),
     );
+    add(
+        "hosts_left",
+        stats.hosts_left,
+        "links not followed to further hosts of a registrable domain that names hosts without end".into(),
+    );
     for unread in unread(stats).filter(Unread::are_urls) {
         add(&format!("unread_{}", unread.kind), unread.count, format!("not asked for: {}", unread.why));
     }
@@ -92,21 +97,27 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         "bytes of text whose words do not count, because their page has more than 4 MiB".into(),
     );
     add("sitemaps_cut", stats.sitemaps_cut, "sitemaps read in part, because they have more than 8 MiB of URLs".into());
+    add(
+        "sitemaps_left",
+        stats.sitemaps_left,
+        "sitemaps not asked for: named by more than 8 sitemaps in a row, or one of more than 50,000 of their host"
+            .into(),
+    );
     found.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.kind.cmp(&b.kind)));
     found
 }
 
-/// The troubles for users, with the host that had most of them. URLs that robots.txt forbids are left out, because the
-/// crawl reports them as refused. (If there is no page at all, they stay, because they may be the reason.)
-pub fn faults(stats: &Stats) -> (Vec<Trouble>, Option<WorstHost>) {
-    let (mut troubles, worst) = (troubles(stats), stats.worst_host.as_ref());
+/// The troubles for users, with the hosts that had most of them. URLs that robots.txt forbids are left out, because
+/// the crawl reports them as refused. (If there is no page at all, they stay, because they may be the reason.)
+pub fn faults(stats: &Stats) -> (Vec<Trouble>, Vec<WorstHost>) {
+    let (mut troubles, worst) = (troubles(stats), stats.worst_hosts());
     if !stats.any_page() {
-        return (troubles, worst.cloned());
+        return (troubles, worst.cloned().collect());
     }
     troubles.retain(|trouble| trouble.kind != "withheld_robots");
-    // The troubles on the worst host are over, too.
-    let worst = worst.filter(|_| !troubles.is_empty());
-    (troubles, worst.and_then(WorstHost::without_forbidden))
+    // The troubles on the worst hosts are over, too.
+    let worst = worst.filter(|_| !troubles.is_empty()).filter_map(WorstHost::without_forbidden).collect();
+    (troubles, worst)
 }
 
 /// The result of an attempt, in words. `kind` is a status, the word for a failure, `empty`, or `cut_…`.

@@ -216,6 +216,9 @@ pub enum Admission {
     Refused(SkipReason),
     /// It belongs to a host of another frontier. Nothing was done.
     Foreign,
+    /// It leads to a host that was never met, and the registrable domain of this host names hosts without end. Nothing was done, and
+    /// the URL is not on record.
+    LeftOut,
 }
 
 /// One job for one host. A host has at most one job open.

@@ -18,7 +18,9 @@ fn program() -> Command {
 const POLITE: [&str; 6] = ["--delay", "200ms", "--delay-factor", "0", "--address-delay", "0ms"];
 
 fn harmful() -> impl Iterator<Item = String> {
-    [("drip", 8), ("fill", 2), ("heads", 3), ("stutter", 3)].into_iter().flat_map(|(kind, count)| seeds(kind, count))
+    [("drip", 8), ("fill", 2), ("heads", 3), ("stutter", 3), ("turn", 16)]
+        .into_iter()
+        .flat_map(|(kind, count)| seeds(kind, count))
 }
 
 /// Crawls three healthy hosts beside others, with few slots and little memory. Returns the result and the report.
@@ -70,7 +72,53 @@ fn more_hosts_than_files_are_crawled_to_the_last_page() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches memory that grows with what a page says.
+/// Catches a crawl in which a few good answers between two slow ones give a host the slots that are kept for others.
+#[test]
+fn hosts_that_hold_a_slot_now_and_then_cost_healthy_ones_nothing_for_long() -> anyhow::Result<()> {
+    let (crowd, dir) = (Crowd::start(300)?, tempfile::tempdir()?);
+    let flags = [&POLITE[..], &["--scope", "host", "--concurrency", "8", "--attempts", "2"]].concat();
+    let all = seeds("turn", 16).chain(seeds("well", 3));
+    let ran = crawl(program(), &crowd, dir.path(), &flags, all, 42 * SECOND)?;
+    // It takes some slots that are lost until it is known who they are.
+    let rate = ran.rate("well", 30 * SECOND, 41 * SECOND);
+    println!("{rate:.1} pages a second; 15 at most");
+    assert!(rate >= 12.0, "{rate:.1} pages a second; {}", ran.said);
+    Ok(())
+}
+
+/// Catches hosts that sleep for ever, because one domain always has more hosts that were never asked; and a state that grows with
+/// all hosts that the domain names.
+#[test]
+fn a_domain_with_subdomains_without_end_leaves_others_their_pace() -> anyhow::Result<()> {
+    let (crowd, dir) = (Crowd::start(400)?, tempfile::tempdir()?);
+    let flags = [&POLITE[..], &["--scope", "any"]].concat();
+    // Three pages of it name more hosts than memory holds.
+    let ran = crawl(program(), &crowd, dir.path(), &flags, seeds("wild", 1).chain(seeds("well", 3)), 30 * SECOND)?;
+    let rate = ran.rate("well", 15 * SECOND, 29 * SECOND);
+    let hosts = ran.log.iter().filter(|asked| asked.host.ends_with("wild.test")).count();
+    println!("{rate:.1} pages a second, 15 at most, beside {hosts} requests to the domain");
+    assert!(hosts > 100 && rate >= 7.5, "{rate:.1} pages a second; {}", ran.said);
+    let told = report(program(), dir.path())?;
+    assert!(told["hosts_left"].as_u64() > Some(9_000) && told["complete"] == false, "{told:#}");
+    Ok(())
+}
+
+/// Catches a crawl that ends in the middle of its work, with an exit code of no list, because the system gives it no memory.
+#[test]
+fn too_low_a_limit_of_addresses_is_named() -> anyhow::Result<()> {
+    let dir = tempfile::tempdir()?;
+    for limit in ["65536", "600000"] {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!(r#"ulimit -v {limit}; exec "$0" "$@""#)]).arg(program().get_program());
+        let ended = limited.arg("crawl").arg("--dir").arg(dir.path().join("crawl")).arg("http://a.test/").output()?;
+        let said = String::from_utf8(ended.stderr)?;
+        assert_eq!(ended.status.code(), Some(1), "{limit}: {said}");
+        assert!(said.contains("ulimit -v") && said.lines().count() == 1, "{limit}: {said}");
+    }
+    Ok(())
+}
+
+/// Catches whatever grows with what a page says.
 #[test]
 fn pages_that_are_more_than_memory_holds_cost_no_more_than_their_bound() -> anyhow::Result<()> {
     // All attacks in full size are a command of their own (`harm -- memory`): some need minutes to show their cost.

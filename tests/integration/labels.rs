@@ -11,12 +11,13 @@ use url::Url;
 const PAGES: u64 = 300;
 
 /// There is a host for each kind: `wall.test`; `bare.test` and `token.test` (walls without a word); `gone.test` (it
-/// names the path that is missing); `catch-all.test`; and `shop.test`, the control.
+/// names the path that is missing) and `sorry.test` (it says so in other words each time); `catch-all.test`; and
+/// `shop.test`, the control.
 fn answer(url: &Url) -> Answer {
     let (host, path) = (url.host_str().unwrap_or_default(), url.path());
     let link = |n: u64| match host {
         "wall.test" | "bare.test" | "token.test" => format!("/login?next=/article/{n}"),
-        "gone.test" => format!("/old/{n}"),
+        "gone.test" | "sorry.test" => format!("/old/{n}"),
         "catch-all.test" => format!("/part{}/{}{n}", n % 40, "deep/".repeat(n as usize % 4)),
         _ => format!("/item/{n}"),
     };
@@ -37,6 +38,10 @@ fn answer(url: &Url) -> Answer {
             url.query().unwrap_or_default()
         )),
         ("gone.test", _) => html(format!("<title>Seite nicht gefunden</title><p>{path} gibt es hier nicht.</p>")),
+        ("sorry.test", _) => html(format!(
+            "<title>Seite nicht gefunden</title><p>{}</p>",
+            words(path.trim_start_matches("/old/").parse().unwrap_or(0), 45)
+        )),
         ("catch-all.test", _) => html("<title>Our town</title><p>All about our town and its bridge.</p>"),
         // A template with a form to log in, and a few words that no other page has.
         _ => html(format!(
@@ -68,6 +73,7 @@ fn the_same_stub_under_many_urls_is_labelled() -> anyhow::Result<()> {
         ("bare.test", "wall", 11),
         ("token.test", "wall", 11),
         ("gone.test", "soft-404", 11),
+        ("sorry.test", "soft-404", 11),
         ("catch-all.test", "soft-404", 20),
     ] {
         for stop in [None, Some("150")] {

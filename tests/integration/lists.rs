@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crawler::clock::Clock;
 use crawler::demo::web::Answer;
 use tests::crawl::{Crawled, crawl_with, settings, text};
-use tests::scripted::{Scripted, html, missing, words};
+use tests::scripted::{Scripted, html, missing, moved, words};
 use tests::told::{self, Told};
 use url::Url;
 
@@ -223,5 +223,29 @@ fn a_round_asks_conditionally() -> anyhow::Result<()> {
     // A sitemap that brings nothing is not worth the usual cost so soon.
     told.crawl(dir.path(), "http://a.test/", &round[..2])?;
     assert_eq!(told.of("a.test", "/sitemap.xml").len(), 3);
+    Ok(())
+}
+
+/// Catches a crawl that follows sitemaps which name a further one without end, and one that leaves them and does not say so.
+#[test]
+fn a_chain_of_sitemaps_ends_and_is_told() -> anyhow::Result<()> {
+    let (clock, dir) = (Clock::at(START), tempfile::tempdir()?);
+    let fetch = Scripted::new(&clock, |url, _| match url.path() {
+        "/robots.txt" => Answer { content_type: "text/plain", ..html("Sitemap: http://a.test/map0\n") },
+        "/" => page(0),
+        path => match path.strip_prefix("/map").and_then(|number| number.parse::<u64>().ok()) {
+            // Each third one is named by a redirect.
+            Some(number) if number % 3 == 2 => moved(&format!("/map{}", number + 1)),
+            Some(number) => {
+                xml(format!("<sitemapindex><sitemap><loc>/map{}</loc></sitemap></sitemapindex>", number + 1))
+            }
+            None => missing(),
+        },
+    });
+    let settings = settings(&[("scope.sitemaps", "true"), ("limits.time-limit", "1h")])?;
+    let crawled = crawl_with(fetch.clone(), &clock, dir.path(), &["http://a.test/".to_owned()], &settings)?;
+    let read = fetch.asked().iter().filter(|(_, url)| url.path().starts_with("/map")).count();
+    assert_eq!((read, crawled.stats.pages, crawled.stats.sitemaps_left), (8, 1, 1));
+    assert!(!crawled.stats.complete, "what the ninth lists is not known");
     Ok(())
 }

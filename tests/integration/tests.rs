@@ -43,6 +43,7 @@ mod cut;
 mod diff;
 mod disk;
 mod docs;
+mod endless;
 mod failures;
 mod gate;
 mod harm;

@@ -16,6 +16,7 @@ mod links;
 mod progress;
 mod refresh;
 mod report;
+mod room;
 mod rules;
 pub(crate) mod say;
 mod screen;
@@ -169,17 +170,17 @@ pub fn main() -> ExitCode {
     // If the arguments are wrong, both end the program with a message.
     let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
     let result = match cli.command {
-        Command::Crawl(args) => crawl::run(*args),
-        Command::Refresh(args) => refresh::run(*args),
+        Command::Crawl(args) => room::check().and_then(|()| crawl::run(*args)),
+        Command::Refresh(args) => room::check().and_then(|()| refresh::run(*args)),
         Command::Diff(args) => diff::run(args),
-        Command::Demo(args) => crate::demo::run(args),
+        Command::Demo(args) => room::check().and_then(|()| crate::demo::run(args)),
         Command::Report(args) => report::run(args),
         Command::Why(args) => why::run(args),
         Command::Rules(args) => rules::run(args),
         Command::Export(args) => export::run(args),
         Command::Links(args) => links::run(args),
         #[cfg(feature = "cluster")]
-        Command::Worker(args) => worker::run(args),
+        Command::Worker(args) => room::check().and_then(|()| worker::run(args)),
         #[cfg(feature = "cluster")]
         Command::Cluster(args) => cluster::run(args),
         Command::Check(args) => check::run(args),

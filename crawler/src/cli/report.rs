@@ -202,7 +202,7 @@ impl Known {
 
     fn summary(&self) -> Summary {
         let known = self.lengths.is_some();
-        let (troubles, worst_host) = outcome::faults(&self.stats);
+        let (troubles, worst_hosts) = outcome::faults(&self.stats);
         Summary {
             seeds: self.seeds.clone(),
             on_duplicate: known.then(|| format!("{:?}", self.settings.dedup.on_duplicate).to_lowercase()),
@@ -213,7 +213,7 @@ impl Known {
             stop_reason: Some(self.stop_reason.into()),
             ending: Some(outcome::ending(&self.stats, self.stop_reason, self.lost)),
             troubles,
-            worst_host,
+            worst_hosts,
             urls_seen: known.then_some(self.stats.urls_seen),
             frontier: known.then_some(self.stats.frontier),
             lost: self.lost,

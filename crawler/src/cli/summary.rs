@@ -253,7 +253,7 @@ fn stand_out(out: &mut String, notes: &[HostNote]) {
 
 /// The faults. They come last, because people look there first.
 fn went_wrong(out: &mut String, stats: &Stats) {
-    /// The largest number of kinds of trouble that are printed.
+    /// The largest number of kinds of trouble that are printed, and of hosts.
     const MOST: usize = 4;
     let (troubles, worst) = outcome::faults(stats);
     if troubles.is_empty() {
@@ -264,7 +264,7 @@ fn went_wrong(out: &mut String, stats: &Stats) {
     for Trouble { count, meaning, .. } in troubles.iter().take(MOST) {
         let _ = writeln!(out, "{:8}{:>13}  {:>6}  {meaning}", std::mem::take(&mut head), units::count(*count), "");
     }
-    if let Some(worst) = &worst {
+    for worst in worst.iter().take(MOST) {
         let (count, host) = (units::count(worst.troubles), Shown(&worst.host));
         let _ = writeln!(out, "{:8}{count:>13}  {:>6}  of them at {host}, {}", "", "", worst.kinds());
     }

@@ -1,5 +1,7 @@
 //! The counters of all workers of a crawl together.
 
+use std::cmp::Reverse;
+
 use serde_json::{Map, Value};
 
 use crate::engine::{Phase, Stats, StopReason};
@@ -8,8 +10,8 @@ use crate::estimate::Lost;
 /// The counters of all workers, and how the crawl ended.
 #[derive(Debug)]
 pub struct Total {
-    /// The counters. The elapsed time is that of the worker that has crawled longest. The worst host is the worst of
-    /// all.
+    /// The counters. The elapsed time is that of the worker that has crawled longest. The worst hosts are those of all
+    /// workers.
     pub stats: Stats,
     /// The reason why the crawl has ended; `None` if it goes on, or was interrupted.
     pub stop_reason: Option<StopReason>,
@@ -25,11 +27,11 @@ impl<'a> FromIterator<(&'a Stats, Phase, Option<StopReason>, Option<Lost>)> for 
         I: IntoIterator<Item = (&'a Stats, Phase, Option<StopReason>, Option<Lost>)>,
     {
         let mut sum = Map::new();
-        let (mut elapsed, mut worst, mut lost) = (0, None, None::<Lost>);
+        let (mut elapsed, mut worst, mut lost) = (0, Vec::new(), None::<Lost>);
         let mut reasons = Vec::new();
         for (stats, phase, reason, part) in workers {
             elapsed = elapsed.max(stats.elapsed_ms);
-            worst = worst.into_iter().chain(stats.worst_host.clone()).max_by_key(|host| host.troubles);
+            worst.extend(stats.worst_hosts().cloned());
             if let Some(part) = part {
                 let sum = lost.get_or_insert_default();
                 (sum.estimate, sum.low, sum.high) =
@@ -46,7 +48,10 @@ impl<'a> FromIterator<(&'a Stats, Phase, Option<StopReason>, Option<Lost>)> for 
             use StopReason::{Done, PageLimit, Stopped, TimeLimit, Waiting};
             [Stopped, TimeLimit, PageLimit, Waiting, Done].into_iter().find(|reason| reasons.contains(reason))
         });
-        Self { stats: Stats { elapsed_ms: elapsed, worst_host: worst, ..stats }, stop_reason, lost }
+        worst.sort_by_key(|host| Reverse(host.troubles));
+        let mut worst = worst.into_iter();
+        let (worst_host, further_hosts) = (worst.next(), worst.collect());
+        Self { stats: Stats { elapsed_ms: elapsed, worst_host, further_hosts, ..stats }, stop_reason, lost }
     }
 }
 
@@ -97,7 +102,12 @@ mod tests {
         .collect();
         assert_eq!(
             total.stats,
-            Stats { pages: 7, statuses: [(200, 7), (404, 2)].into(), ..stats(0, 50, a.worst_host.clone()) }
+            Stats {
+                pages: 7,
+                statuses: [(200, 7), (404, 2)].into(),
+                further_hosts: b.worst_host.clone().into_iter().collect(),
+                ..stats(0, 50, a.worst_host.clone())
+            }
         );
         assert_eq!(total.lost, Some(Lost { estimate: 3.0, low: 1.0, high: 18.0 }));
         assert_eq!(total.stop_reason, Some(StopReason::Waiting));

@@ -65,7 +65,8 @@ impl Desk<'_> {
         let has_account = !(access.login.is_empty() && access.cookies_file.is_empty());
         let walls = stats.labels.get(Label::Wall.name()).copied().unwrap_or(0);
         stats.walls_with_account = if has_account { walls } else { 0 };
-        stats.worst_host = self.hosts.worst();
+        let mut worst = self.hosts.worst().into_iter();
+        (stats.worst_host, stats.further_hosts) = (worst.next(), worst.collect());
         stats.complete = reason == StopReason::Done
             && self.frontier.counts().queued == 0
             && stats.uncovered == 0

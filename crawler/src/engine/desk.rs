@@ -75,7 +75,7 @@ impl Desk<'_> {
                 Decided::Forbidden => Some(Outcome::Refused(SkipReason::Purpose)),
                 Decided::Wait(first) => {
                     if let Some(file) = tdm_of(&job.url).filter(|_| first) {
-                        self.add_sitemap(&file)?;
+                        self.add_sitemap(&file, 0)?;
                     }
                     Some(Outcome::Later)
                 }
@@ -156,7 +156,7 @@ impl Desk<'_> {
         if self.settings.scope.sitemaps && self.settings.politeness.robots == Robots::Obey {
             for sitemap in rules.sitemaps() {
                 if self.frontier.is_foreign(self.frontier.id(sitemap).site) {
-                    self.add_sitemap(sitemap)?;
+                    self.add_sitemap(sitemap, 0)?;
                 }
             }
         }
@@ -226,7 +226,7 @@ impl Desk<'_> {
             }
         }
         for sitemap in sitemaps.into_iter().chain(redirect) {
-            self.add_sitemap(&sitemap)?;
+            self.add_sitemap(&sitemap, job.depth + 1)?;
         }
         self.sitemap_read(job, at, ListAnswer { status, digest, news, validators })
     }
@@ -243,17 +243,24 @@ impl Desk<'_> {
             Admission::Refused(_) => refusal.is_none(),
             Admission::Foreign => self.put_outbound(found, wish)? && refusal.is_none(),
             Admission::Held | Admission::Seen => false,
+            Admission::LeftOut => {
+                self.ledger.stats.hosts_left += 1;
+                false
+            }
         };
         Ok((admission, new))
     }
 
-    /// Queues a sitemap.
-    fn add_sitemap(&mut self, url: &Url) -> Result<()> {
-        let session = &mut self.ledger.session;
-        if self.frontier.add_sitemap(url, session)? == Admission::Foreign {
-            let (id, merits) = (self.frontier.id(url), Merits::default());
-            let found = Found { url, id, depth: 0, priority: 1.0, merits, source: None, via: Via::Sitemap };
-            self.put_outbound(&found, Wish::Sitemap)?;
+    /// Queues a sitemap to which so many sitemaps lead, each of them named by the one before.
+    fn add_sitemap(&mut self, url: &Url, depth: u32) -> Result<()> {
+        match self.frontier.add_sitemap(url, depth, &mut self.ledger.session)? {
+            Admission::Foreign => {
+                let (id, merits) = (self.frontier.id(url), Merits::default());
+                let found = Found { url, id, depth, priority: 1.0, merits, source: None, via: Via::Sitemap };
+                self.put_outbound(&found, Wish::Sitemap)?;
+            }
+            Admission::Refused(SkipReason::Trap) => self.ledger.stats.sitemaps_left += 1,
+            Admission::Refused(_) | Admission::Queued | Admission::Held | Admission::Seen | Admission::LeftOut => {}
         }
         Ok(())
     }

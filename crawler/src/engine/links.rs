@@ -121,7 +121,7 @@ impl Desk<'_> {
         match self.frontier.hold(found, hold, session)? {
             Admission::Held | Admission::Queued => Ok(true),
             Admission::Foreign => self.put_outbound(found, Wish::hold(hold)),
-            Admission::Seen | Admission::Refused(_) => Ok(false),
+            Admission::Seen | Admission::Refused(_) | Admission::LeftOut => Ok(false),
         }
     }
 }

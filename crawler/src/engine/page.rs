@@ -55,9 +55,8 @@ impl Desk<'_> {
         let new_urls = counts.new;
         let vanished = self.vanished(&job, &finding, &judgement, before.as_ref())?;
         self.need(&job, &judgement, &finding)?;
-        if let Some(signature) = finding.page.signature.as_ref().filter(|_| finding.judgeable) {
-            let alike = self.alike.page(job.page.url.site.host, &signature.sketch);
-            self.frontier.looked_alike(&job, alike, &mut self.ledger.session);
+        if let Some(little) = self.brings_little(&job, &finding) {
+            self.frontier.brought(&job, little, &mut self.ledger.session);
         }
         self.teach(&job, &finding, &judgement, content, twin.as_ref(), counts)?;
 
@@ -94,6 +93,18 @@ impl Desk<'_> {
         )?;
         self.feed_read(&job, ended_at, &finding, new_urls)?;
         self.visit_ended(&job, ended_at, ended)
+    }
+
+    /// Whether a page brings little text of its own: hardly any text, or text like that of other pages of its host.
+    /// `None` for answers that are no page with text (files, redirects, errors), and for feeds, which are lists.
+    fn brings_little(&mut self, job: &Job, finding: &PageFinding) -> Option<bool> {
+        if !finding.judgeable || finding.redirect.is_some() || finding.is_feed {
+            return None;
+        }
+        let is_tiny = finding.stub.is_some_and(|stub| stub.is_tiny);
+        let signature = finding.page.signature.as_ref();
+        let is_alike = signature.map(|signature| self.alike.page(job.page.url.site.host, &signature.sketch));
+        is_alike.map(|is_alike| is_alike || is_tiny).or(is_tiny.then_some(true))
     }
 
     /// Counts an answer, and its trouble if it has any.

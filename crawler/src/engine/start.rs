@@ -75,7 +75,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let ledger = Ledger::open(parts.dir.clone(), parts.session, parts.sinks, parts.stats, period, now)?;
     let Parts { frontier, flow, access, clock, .. } = parts;
     let (local, alike, waiting) = Default::default();
-    let hosts = HostTroubles::after(ledger.stats.worst_host.as_ref());
+    let hosts = HostTroubles::after(ledger.stats.worst_hosts());
     let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
     let log = Log::open(&settings.output)?;
     let mut desk = Desk {

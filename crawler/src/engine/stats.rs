@@ -96,6 +96,8 @@ pub struct Stats {
     pub next_due: Option<Millis>,
     /// The host with the most troubles.
     pub worst_host: Option<WorstHost>,
+    /// The hosts with the most troubles after it.
+    pub further_hosts: Vec<WorstHost>,
     /// The number of pages that are walls or soft 404s, by label. The first pages of each, which have no label in the
     /// outputs, count too.
     pub labels: BTreeMap<String, u64>,
@@ -106,6 +108,8 @@ pub struct Stats {
     pub not_kept: u64,
     /// Links beyond the cap on the links of one page: they were not read.
     pub links_cut: u64,
+    /// Links to hosts that were left out, because their registrable domain names hosts without end.
+    pub hosts_left: u64,
     /// Requisites of pages fetched, which are no pages.
     pub requisites: u64,
     /// Bytes of their decoded bodies.
@@ -116,6 +120,8 @@ pub struct Stats {
     pub text_cut: u64,
     /// Sitemaps with more bytes of URLs than are read.
     pub sitemaps_cut: u64,
+    /// Sitemaps that were not asked for: their host has named too many, or too many lead to them one after the other.
+    pub sitemaps_left: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Bytes of bodies as received.
@@ -135,6 +141,11 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// The hosts with which most went wrong, the worst first.
+    pub fn worst_hosts(&self) -> impl Iterator<Item = &WorstHost> {
+        self.worst_host.iter().chain(&self.further_hosts)
+    }
+
     /// Counts an answer.
     pub fn count(&mut self, verdict: &Verdict, status: u16) {
         self.pages += 1;

@@ -1,10 +1,10 @@
 //! Labels pages that many URLs of a host show in place of the requested page: walls, and soft 404s.
 //!
 //! A *stub* is a page with little text of which the judge has found duplicates on its host. There are two other kinds
-//! of stubs. If pages with hardly any text name their URL, none is a duplicate of another; then all such pages with the
-//! same title are one stub, if the title says what they are. The judge does not compare pages without words; those
-//! whose bytes differ are one stub if they have the same title. The state has one small record for each stub of each
-//! host, and nothing is kept in memory. OUTPUT.md explains the rule.
+//! of stubs. If pages with hardly any text say something else each time, none is a duplicate of another; then all such
+//! pages with the same title are one stub, if the title says what they are. The judge does not compare pages without
+//! words; those whose bytes differ are one stub if they have the same title. The state has one small record for each
+//! stub of each host, and nothing is kept in memory. OUTPUT.md explains the rule.
 
 use dedup_stage::judge::{Judgement, Verdict};
 use dedup_stage::store::codec;
@@ -89,7 +89,7 @@ impl Desk<'_> {
                 shows.or(is_bare.then_some(of.url.url))
             }
             Verdict::Unchanged { .. } => content.map(|own| own.shows),
-            Verdict::Unique if stub.in_title && stub.is_tiny && page.signature.is_none() => {
+            Verdict::Unique if stub.in_title && stub.is_tiny => {
                 Some(xxh3_64(format!("title of a stub\0{}", page.title).as_bytes()))
             }
             // The bytes differ between URLs, because of a token against forgery, say.

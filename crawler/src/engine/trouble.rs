@@ -1,5 +1,6 @@
 //! Troubles while a crawl runs: on this machine, and by host.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use frontier::Millis;
@@ -49,13 +50,13 @@ impl LocalTrouble {
     }
 }
 
-/// The host with the most troubles.
+/// A host with many troubles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorstHost {
     /// Its name.
     pub host: String,
     /// The number of URLs whose last visit had an error status or no answer, and of URLs that are still queued after a
-    /// trouble, in all runs since this is the worst host.
+    /// trouble, in all runs since this is one of the worst hosts.
     pub troubles: u64,
     /// Those of them that are URLs still queued. They are counted anew when a run ends.
     #[serde(default)]
@@ -101,7 +102,7 @@ impl WorstHost {
     }
 }
 
-/// The troubles by host: of the hosts that had any in this run, and of the host that had the most before.
+/// The troubles by host: of the hosts that had any in this run, and of the hosts that had the most before.
 #[derive(Debug, Default)]
 pub(super) struct HostTroubles {
     by_host: HashMap<Box<str>, BTreeMap<Box<str>, u64>>,
@@ -112,13 +113,15 @@ pub(super) struct HostTroubles {
 impl HostTroubles {
     /// At most this many hosts are remembered. A host that comes later is not counted.
     const MOST: usize = config::bounds::HOSTS_IN_TROUBLE;
+    /// At most this many hosts are named.
+    const NAMED: usize = 20;
     /// Troubles of earlier runs whose kind is not known any more.
     const OTHER: &str = "";
 
-    /// Begins with the worst host of earlier runs. URLs that were queued then are counted anew.
-    pub fn after(worst: Option<&WorstHost>) -> Self {
+    /// Begins with the worst hosts of earlier runs. URLs that were queued then are counted anew.
+    pub fn after<'a>(worst: impl IntoIterator<Item = &'a WorstHost>) -> Self {
         let mut troubles = Self::default();
-        if let Some(WorstHost { host, troubles: count, queued, kind, most, lasting: by_kind, .. }) = worst {
+        for WorstHost { host, troubles: count, queued, kind, most, lasting: by_kind, .. } in worst {
             let lasting = count.saturating_sub(*queued);
             let mut kinds: BTreeMap<Box<str>, u64> =
                 by_kind.iter().map(|(kind, count)| (kind.as_str().into(), *count)).collect();
@@ -160,37 +163,50 @@ impl HostTroubles {
         }
     }
 
-    /// The host with the most troubles. URLs that robots.txt forbids count only if hosts are equal otherwise. If
-    /// several hosts are still equal, it is the first by name.
-    pub fn worst(&self) -> Option<WorstHost> {
-        let sum = |kinds: &BTreeMap<Box<str>, u64>| kinds.values().sum::<u64>();
+    /// The hosts with the most troubles, the worst first. URLs that robots.txt forbids count only if hosts are equal
+    /// otherwise. If several hosts are still equal, the first by name is the worst.
+    pub fn worst(&self) -> Vec<WorstHost> {
         let forbidden = |host: &str| self.queued.get(host).and_then(|kinds| kinds.get(WorstHost::FORBIDDEN)).copied();
-        let (host, kinds) = self.by_host.iter().min_by_key(|(host, kinds)| {
+        let mut hosts: Vec<_> = self.by_host.iter().collect();
+        hosts.sort_by_cached_key(|(host, kinds)| {
             let all = sum(kinds);
-            (u64::MAX - (all - forbidden(host).unwrap_or(0)), u64::MAX - all, (*host).clone())
-        })?;
+            (Reverse(all - forbidden(host).unwrap_or(0)), Reverse(all), (*host).clone())
+        });
+        let named = hosts.into_iter().take(Self::NAMED);
+        named.filter_map(|(host, kinds)| self.of(host, kinds)).filter(|worst| worst.troubles > 0).collect()
+    }
+
+    /// What is told of a host.
+    fn of(&self, host: &str, kinds: &BTreeMap<Box<str>, u64>) -> Option<WorstHost> {
         let named = kinds.iter().filter(|(kind, _)| ***kind != *Self::OTHER);
         // If two kinds are equally frequent, the one that is a fault is named.
         let (kind, most) = named.max_by_key(|(kind, count)| (**count, ***kind != *WorstHost::FORBIDDEN))?;
         let waiting = self.queued.get(host).cloned().unwrap_or_default();
         let of_kind = |kind: &str| waiting.get(kind).copied().unwrap_or(0);
         let lasting = kinds.iter().map(|(kind, count)| (kind.to_string(), count.saturating_sub(of_kind(kind))));
-        let worst = WorstHost {
-            host: host.to_string(),
+        Some(WorstHost {
+            host: host.to_owned(),
             troubles: sum(kinds),
             queued: sum(&waiting),
             kind: kind.to_string(),
             most: *most,
             lasting: lasting.filter(|(kind, count)| !kind.is_empty() && *count > 0).collect(),
             waiting: waiting.iter().map(|(kind, count)| (kind.to_string(), *count)).collect(),
-        };
-        (worst.troubles > 0).then_some(worst)
+        })
     }
+}
+
+fn sum(kinds: &BTreeMap<Box<str>, u64>) -> u64 {
+    kinds.values().sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn first(hosts: &HostTroubles) -> WorstHost {
+        hosts.worst().into_iter().next().expect("a host with troubles")
+    }
 
     #[test]
     fn a_pause_grows_with_each_trouble_in_a_row_and_jobs_that_were_open_do_not_count() {
@@ -212,7 +228,7 @@ mod tests {
     #[test]
     fn the_worst_host_is_the_one_with_most_troubles() {
         let mut hosts = HostTroubles::default();
-        assert_eq!(hosts.worst(), None);
+        assert_eq!(hosts.worst(), []);
         let url = |host: &str| Url::parse(&format!("http://{host}/x")).unwrap();
         for (host, kind) in [("b.test", "404"), ("a.test", "404"), ("a.test", "timeout"), ("a.test", "timeout")] {
             hosts.note(&url(host), kind);
@@ -226,7 +242,9 @@ mod tests {
             lasting,
             ..WorstHost::default()
         };
-        assert_eq!(hosts.worst(), Some(worst.clone()));
+        let found = hosts.worst();
+        assert_eq!((&found[0], found.len()), (&worst, 2));
+        assert_eq!((found[1].host.as_str(), found[1].troubles, found[1].kinds()), ("b.test", 1, "all 404".to_owned()));
         assert_eq!(worst.kinds(), "mostly timeout");
         assert_eq!(WorstHost { most: 3, ..worst.clone() }.kinds(), "all timeout");
         assert_eq!(WorstHost { most: 1, ..worst.clone() }.kinds(), "of several kinds", "one each");
@@ -237,12 +255,12 @@ mod tests {
         );
 
         // The next run continues the counts. URLs that were queued when a run ended are counted anew.
-        let mut next = HostTroubles::after(Some(&worst));
+        let mut next = HostTroubles::after([&worst]);
         next.note(&url("a.test"), "timeout");
         next.note_queued(&url("a.test"), "refused");
-        let worst = next.worst().unwrap();
+        let worst = first(&next);
         assert_eq!((worst.troubles, worst.queued), (5, 1));
-        let worst = HostTroubles::after(Some(&worst)).worst().unwrap();
+        let worst = first(&HostTroubles::after([&worst]));
         assert_eq!((worst.troubles, worst.queued), (4, 0));
     }
 
@@ -252,10 +270,10 @@ mod tests {
         let url = Url::parse("http://a.test/x").unwrap();
         let mut worst = None;
         for run in 1..=3 {
-            let mut hosts = HostTroubles::after(worst.as_ref());
+            let mut hosts = HostTroubles::after(&worst);
             hosts.note(&url, "404");
             hosts.note_queued(&url, "robots");
-            let found = hosts.worst().unwrap();
+            let found = first(&hosts);
             assert_eq!((found.troubles, found.queued), (run + 1, 1));
             let expected = if run == 1 { "of several kinds" } else { "mostly 404" };
             assert_eq!(found.kinds(), expected, "run {run}: {found:?}");
@@ -272,15 +290,15 @@ mod tests {
             most: 4,
             ..WorstHost::default()
         };
-        let mut hosts = HostTroubles::after(Some(&before));
+        let mut hosts = HostTroubles::after([&before]);
         hosts.note(&url, "404");
-        let found = hosts.worst().unwrap();
+        let found = first(&hosts);
         assert_eq!((found.troubles, found.kind.as_str(), found.most), (4, "404", 1));
         let mut hosts = HostTroubles::default();
         hosts.note_queued(&url, "robots");
-        assert_eq!(hosts.worst().and_then(|worst| worst.without_forbidden()), None);
+        assert_eq!(first(&hosts).without_forbidden(), None);
         hosts.note_queued(&url, "robots");
         hosts.note(&Url::parse("http://b.test/").unwrap(), "404");
-        assert_eq!(hosts.worst().unwrap().host, "b.test", "what robots.txt forbids is no fault");
+        assert_eq!(first(&hosts).host, "b.test", "what robots.txt forbids is no fault");
     }
 }

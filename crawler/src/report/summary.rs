@@ -23,8 +23,8 @@ pub struct Summary {
     pub ending: Option<String>,
     /// The troubles. The most frequent kind comes first.
     pub troubles: Vec<Trouble>,
-    /// The host with which most went wrong.
-    pub worst_host: Option<WorstHost>,
+    /// The hosts with which most went wrong, the worst first.
+    pub worst_hosts: Vec<WorstHost>,
     /// Distinct URLs met.
     pub urls_seen: Option<u64>,
     /// URLs still queued.

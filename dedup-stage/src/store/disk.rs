@@ -17,7 +17,7 @@ use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy, PinningPolicy};
 use fjall::{AbstractTree, CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-use super::{Batch, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor};
+use super::{Batch, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor, tear};
 
 /// A directory with a log-structured store, which is open in this process only.
 pub struct Disk {
@@ -69,8 +69,11 @@ impl Disk {
     }
 
     fn open_trusting(dir: &Path, wanted: &Spaces, tables: u64) -> Result<Self> {
-        let database =
-            Database::builder(dir).cache_size(8 << 20).max_journaling_size(64 << 20).worker_threads(1).open()?;
+        let open = || Database::builder(dir).cache_size(8 << 20).max_journaling_size(64 << 20).worker_threads(1).open();
+        let database = match open() {
+            Err(fjall::Error::JournalRecovery(_)) if tear::cut(dir)? => open()?,
+            opened => opened?,
+        };
         let mut spaces: Vec<Option<Keyspace>> = (0..Space::MOST).map(|_| None).collect();
         for space in wanted.iter() {
             spaces[space.number()] = Some(database.keyspace(space.name(), || options(space, tables))?);

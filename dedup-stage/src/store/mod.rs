@@ -17,6 +17,7 @@ mod memory;
 mod reader;
 mod session;
 mod space;
+mod tear;
 #[cfg(test)]
 mod tests;
 mod undo;

@@ -84,14 +84,18 @@ impl Frontier {
     }
 
     /// Queues a sitemap that a sitemap index names, if it was never met. (The frontier itself queues the sitemaps that robots.txt
-    /// names.) A sitemap is fetched before any page of its host, and robots.txt does not hold for it.
-    pub fn add_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<Admission> {
-        self.queue_sitemap(url, false, session)
+    /// names.) A sitemap is fetched before any page of its host, and robots.txt does not hold for it. `depth`: how many sitemaps
+    /// lead to it, each of them named by the one before. A chain of them that is too long is a trap.
+    pub fn add_sitemap(&mut self, url: &Url, depth: u32, session: &mut Session) -> Result<Admission> {
+        if depth >= config::bounds::SITEMAPS_IN_A_ROW {
+            return Ok(Admission::Refused(SkipReason::Trap));
+        }
+        self.queue_sitemap(url, depth, false, session)
     }
 
     /// Queues a sitemap that was read before. The job has the identity that it had then.
     pub fn poll_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<Admission> {
-        self.queue_sitemap(url, true, session)
+        self.queue_sitemap(url, 0, true, session)
     }
 
     /// What is known of sitemaps that were met is forgotten: they are queued once more when they are named again.
@@ -99,7 +103,7 @@ impl Frontier {
         self.hosts.forget_sitemaps();
     }
 
-    fn queue_sitemap(&mut self, url: &Url, again: bool, session: &mut Session) -> Result<Admission> {
+    fn queue_sitemap(&mut self, url: &Url, depth: u32, again: bool, session: &mut Session) -> Result<Admission> {
         // The hash need not have the crawl's secret, because a collision made on purpose hides no more than another sitemap.
         let hash = xxh3::xxh3_64_with_seed(url.as_str().as_bytes(), u64::from_be_bytes(*b"sitemaps"));
         let site = self.keys.site(url);
@@ -119,7 +123,7 @@ impl Frontier {
         let entry = Entry {
             id: UrlId { site, url: hash },
             url: url.as_str().into(),
-            depth: 0,
+            depth,
             priority: 1.0,
             merits: Merits::default(),
             source: None,
@@ -158,6 +162,8 @@ impl Frontier {
             Some((SkipReason::TooLong, Detail::None))
         } else if hops(found.via) > Self::MOST_HOPS {
             Some((SkipReason::Trap, Detail::Redirects))
+        } else if found.via != Via::Seed && !self.hosts.may_come(found.id.site) {
+            return Ok(Admission::LeftOut);
         } else {
             None
         };

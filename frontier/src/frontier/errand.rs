@@ -169,7 +169,7 @@ impl Frontier {
         }
         if self.conduct.sitemaps {
             for sitemap in &sitemaps {
-                self.add_sitemap(sitemap, session)?;
+                self.add_sitemap(sitemap, 0, session)?;
             }
         }
         Ok(())

@@ -130,7 +130,7 @@ impl Frontier {
         if self.release_late(now, session) {
             return Ok(Next::Wait(now));
         }
-        let asleep = self.hosts.sleep.first(session)?.map(|(due, _)| due.max(now + 1));
+        let asleep = self.hosts.sleep.first(now, session)?.map(|first| first.due.max(now + 1));
         let due = [self.schedule.next_due(), self.addresses.next_call(), asleep].into_iter().flatten().min();
         // A look at what is to be released late may come before.
         Ok(due.map_or(Next::Idle, |due| Next::Wait(self.next_late().map_or(due, |late| late.min(due).max(now + 1)))))

@@ -55,11 +55,11 @@ impl Frontier {
         Ok(())
     }
 
-    /// A page was judged. `alike`: it is like other pages of its host, and so brought little text of its own. A host with
-    /// many such pages gets a falling share of the fetches.
-    pub fn looked_alike(&mut self, job: &Job, alike: bool, session: &mut Session) {
+    /// A page was judged. `little`: it brought little text of its own. A host with many such pages gets a falling share of
+    /// the fetches.
+    pub fn brought(&mut self, job: &Job, little: bool, session: &mut Session) {
         if let Some(id) = self.hosts.find(job.page.url.site) {
-            self.hosts.get_mut(id).looked_alike(alike, session);
+            self.hosts.get_mut(id).brought(little, session);
         }
     }
 

@@ -4,6 +4,7 @@
 use dedup_stage::store::{Result, Session};
 
 use super::Frontier;
+use crate::host::FirstAsleep;
 use crate::numbers::{HostId, Millis};
 use crate::schedule::Phase;
 
@@ -16,24 +17,27 @@ impl Frontier {
     /// Puts hosts to sleep while there are too many in memory.
     pub(super) fn make_room(&mut self, session: &mut Session) {
         while self.hosts.is_full(&self.queues) {
-            let Some(id) = self.spare().or_else(|| self.addresses.last_in_line().filter(|id| self.can_sleep(*id)))
-            else {
-                break;
-            };
+            let Some(id) = self.spare(&[]) else { break };
             self.put_to_sleep(id, session);
         }
     }
 
-    /// The host that can best leave memory, one of a domain that has many there first.
-    fn spare(&self) -> Option<HostId> {
-        let mut first = None;
-        for id in self.schedule.least().take(64).filter(|id| self.can_sleep(*id)) {
-            if self.hosts.is_of_large_domain(id) {
-                return Some(id);
-            }
-            first.get_or_insert(id);
-        }
-        first
+    /// The host that can best leave memory and is none of `stay`, one of a domain that has many there first.
+    fn spare(&self, stay: &[HostId]) -> Option<HostId> {
+        let mut hosts = self.least().filter(|id| !stay.contains(id) && self.can_sleep(*id));
+        self.spare_of_large(stay).or_else(|| hosts.next())
+    }
+
+    /// The host of a large domain that can best leave memory and is none of `stay`.
+    fn spare_of_large(&self, stay: &[HostId]) -> Option<HostId> {
+        let hosts = self.least().take_while(|_| self.hosts.has_large_domain());
+        let mut hosts = hosts.filter(|id| !stay.contains(id) && self.hosts.is_of_large_domain(*id));
+        hosts.find(|id| self.can_sleep(*id))
+    }
+
+    /// Hosts that can best leave memory, some of each phase.
+    fn least(&self) -> impl Iterator<Item = HostId> + '_ {
+        self.schedule.least(64).chain(std::iter::once_with(|| self.addresses.last_in_line()).flatten())
     }
 
     fn can_sleep(&self, id: HostId) -> bool {
@@ -47,9 +51,12 @@ impl Frontier {
             Phase::Waiting(due, _) => due.min(self.now + Self::LONG),
             Phase::Parked(address, rank, turn) => {
                 self.addresses.unpark(id, (address, rank, turn));
-                host.pace.not_before
+                host.pace.not_before.max(self.now)
             }
-            Phase::Idle(_) | Phase::Ready(..) | Phase::Benched(..) | Phase::Fetching => host.pace.not_before,
+            // A host that was never asked is not due before those that wait longer.
+            Phase::Idle(_) | Phase::Ready(..) | Phase::Benched(..) | Phase::Fetching => {
+                host.pace.not_before.max(self.now)
+            }
         };
         self.schedule.leave(id, host.phase);
         self.schedule.set_awaited(id, &mut host.awaited, None);
@@ -60,24 +67,31 @@ impl Frontier {
         self.hosts.put_to_sleep(id, due, &mut self.queues, session);
     }
 
-    /// Brings back hosts that sleep: as many as there is room for. If all hosts in memory wait, one host that is due
-    /// comes back although there is no room.
+    /// Brings back hosts that sleep: as many as there is room for. If there is none, a host that is due takes the room of one of a
+    /// large domain, unless it is of such a domain itself. If all hosts in memory wait, one host that is due comes back in any
+    /// case.
     pub(super) fn call_sleepers(&mut self, now: Millis, session: &mut Session) -> Result<()> {
-        while let Some((due, site)) = self.hosts.sleep.first(session)? {
+        // A host that comes back here stays for this call. Otherwise two hosts could take each other's room without end.
+        let mut back = Vec::new();
+        while let Some(FirstAsleep { due, site, is_of_crowd }) = self.hosts.sleep.first(now, session)? {
             if !self.hosts.has_room(&self.queues) {
                 let idle = self.schedule.is_calm() && self.schedule.next_due().is_none_or(|next| due < next);
-                if due > now || !idle {
-                    break;
-                }
-                let Some(id) = self.spare() else { break };
+                let spare = match is_of_crowd {
+                    _ if due > now => None,
+                    _ if idle => self.spare(&back),
+                    false => self.spare_of_large(&back),
+                    true => None,
+                };
+                let Some(id) = spare else { break };
                 self.put_to_sleep(id, session);
             }
-            self.wake_host(site, "", session)?;
+            back.push(self.wake_host(site, "", session)?);
         }
         Ok(())
     }
 
-    /// A host has had a job. If other hosts sleep that were due before it, it makes room for them now and then.
+    /// A host has had a job. If other hosts sleep that were due before it, it makes room for them now and then; but not for those
+    /// of a large domain, unless it is of one itself.
     pub(super) fn take_turns(&mut self, id: HostId, session: &mut Session) -> Result<()> {
         let host = self.hosts.get_mut(id);
         host.jobs += 1;
@@ -85,9 +99,110 @@ impl Frontier {
         if self.hosts.sleep.count() == 0 || jobs < Self::IN_A_ROW {
             return Ok(());
         }
-        if self.can_sleep(id) && self.hosts.sleep.first(session)?.is_some_and(|(first, _)| first < due) {
+        let first = match self.hosts.is_of_large_domain(id) {
+            true => self.hosts.sleep.first(self.now, session)?,
+            false => self.hosts.sleep.first_single(session)?,
+        };
+        if self.can_sleep(id) && first.is_some_and(|first| first.due < due) {
             self.put_to_sleep(id, session);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use config::{Duration, Robots, Settings};
+    use dedup_stage::store::{Memory, Session};
+    use dedup_stage::url::{Canonicalizer, KeyHasher};
+    use url::Url;
+
+    use crate::host::Hosts;
+    use crate::{Found, Frontier, Job, JobKind, Keys, Merits, Millis, Next, Outcome, Via};
+
+    const DELAY: Millis = 1_000;
+
+    struct World {
+        frontier: Frontier,
+        session: Session,
+        now: Millis,
+        /// Pages asked for, by host.
+        asked: BTreeMap<String, usize>,
+        subdomains: usize,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let mut settings = Settings::default();
+            settings.politeness.delay = Duration(DELAY);
+            settings.politeness.delay_factor = 0.0;
+            settings.politeness.address_delay = Duration(0);
+            settings.politeness.robots = Robots::Ignore;
+            let keys = Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([9; KeyHasher::SECRET]) };
+            let mut session = Session::new(Box::new(Memory::default()));
+            let frontier = Frontier::open(&settings, &keys, &mut session, 0).unwrap();
+            Self { frontier, session, now: 0, asked: BTreeMap::new(), subdomains: 0 }
+        }
+
+        fn add(&mut self, url: &str) {
+            let url = Url::parse(url).unwrap();
+            let (id, merits) = (self.frontier.id(&url), Merits::default());
+            let found = Found { url: &url, id, depth: 0, priority: 0.5, merits, source: None, via: Via::Link };
+            self.frontier.add(&found, &mut self.session).unwrap();
+        }
+
+        /// A page of the domain without end links to three more of its subdomains.
+        fn answer(&mut self, job: &Job) {
+            let host = job.url.host_str().unwrap().to_owned();
+            let outcome = match job.kind {
+                JobKind::Resolve => Outcome::Resolved(vec!["192.0.2.1".parse().unwrap()]),
+                _ => Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None, cut: false },
+            };
+            self.frontier.report(job, outcome, self.now, &mut self.session).unwrap();
+            if job.kind == JobKind::Page {
+                if host.ends_with(".wild.test") {
+                    for _ in 0..3 {
+                        self.subdomains += 1;
+                        self.add(&format!("http://s{}.wild.test/", self.subdomains));
+                    }
+                }
+                *self.asked.entry(host).or_default() += 1;
+            }
+        }
+
+        /// Answers take four milliseconds, one after the other.
+        fn run(&mut self, until: Millis) {
+            while self.now < until {
+                match self.frontier.next(self.now, &mut self.session).unwrap() {
+                    Next::Job(job) => {
+                        self.now += 4;
+                        self.answer(&job);
+                    }
+                    Next::Wait(due) => self.now = due.max(self.now + 1),
+                    Next::Idle => break,
+                }
+            }
+        }
+    }
+
+    /// Catches hosts that sleep for ever, because a domain has always more hosts that were never asked.
+    #[test]
+    fn a_domain_without_end_leaves_the_hosts_of_others_their_turns() {
+        let mut world = World::new();
+        // Beside them, memory has no room for hosts of other domains.
+        for host in ["a.test", "b.test", "s0.wild.test"] {
+            for page in 0..25 {
+                world.add(&format!("http://{host}/{page}"));
+            }
+        }
+        world.run(30 * DELAY);
+        let asked = |host: &str| world.asked.get(host).copied().unwrap_or(0);
+        assert_eq!((asked("a.test"), asked("b.test")), (25, 25), "each of them at its own pace");
+        assert!(world.asked.len() > 1_000, "{} hosts", world.asked.len());
+        let pages = world.asked.values().sum::<usize>();
+        let most = (Hosts::PLACES + Hosts::OF_DOMAIN) as usize + Hosts::EARNED as usize * pages + 2;
+        assert!(world.frontier.hosts.len() <= most && world.subdomains > most, "{} hosts", world.frontier.hosts.len());
     }
 }

@@ -35,6 +35,11 @@ impl Frontier {
         self.shares.give_back(&lines);
         let host = self.hosts.get_mut(id);
         host.used_slot(&outcome, session);
+        let site = host.site;
+        if matches!((&outcome, &task), (Outcome::Done { .. }, JobTask::Entry(..))) {
+            self.hosts.earn(site);
+        }
+        let host = self.hosts.get_mut(id);
         let troubled = host.pace.is_troubled();
         let again = match task {
             JobTask::Resolve => {

@@ -1,5 +1,6 @@
 //! The ceiling for sites without end. The pages of such a host keep saying what its other pages say, each time in other
-//! words (lists behind filters, apologies for missing pages). Such a host gets a falling share of the fetches.
+//! words (lists behind filters, apologies for missing pages), or say hardly anything (the days of an empty calendar). Such a
+//! host gets a falling share of the fetches.
 //!
 //! The ceiling counts the pages that bring little text of their own. A page that brings some text takes four of them
 //! back. When the count is above five thousand, the delay of the host grows with the count. If the first five thousand
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The number of pages of a host that brought little text of their own, less what other pages took back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ceiling {
-    alike: u32,
+    little: u32,
 }
 
 impl Ceiling {
@@ -21,14 +22,14 @@ impl Ceiling {
     /// A page with text of its own takes back this many pages.
     const EARNED: u32 = 4;
 
-    /// A page was judged. `alike`: it brings little text of its own.
-    pub fn page(&mut self, alike: bool) {
-        self.alike = if alike { self.alike.saturating_add(1) } else { self.alike.saturating_sub(Self::EARNED) };
+    /// A page was judged. `little`: it brought little text of its own.
+    pub fn page(&mut self, little: bool) {
+        self.little = if little { self.little.saturating_add(1) } else { self.little.saturating_sub(Self::EARNED) };
     }
 
     /// How much longer the delay of the host is, in thousandths.
     pub fn stretch(self) -> u64 {
-        u64::from(self.alike.saturating_sub(Self::FREE)) * 1_000 / u64::from(Self::FREE)
+        u64::from(self.little.saturating_sub(Self::FREE)) * 1_000 / u64::from(Self::FREE)
     }
 }
 
@@ -57,6 +58,6 @@ mod tests {
         let mut ceiling = Ceiling::default();
         (0..20_000).for_each(|_| ceiling.page(true));
         (0..4_000).for_each(|_| ceiling.page(false));
-        assert_eq!(ceiling.stretch(), 0, "what was alike is forgotten");
+        assert_eq!(ceiling.stretch(), 0, "what was little is forgotten");
     }
 }

@@ -34,6 +34,10 @@ pub struct Hosts {
     weight: usize,
     /// The number of hosts in memory, by registrable domain.
     of_domain: HashMap<u64, u32, BuildHasherDefault<Xxh3Default>>,
+    /// The number of domains that have more than their share.
+    large: usize,
+    /// Domains that had more than their share once, and how many hosts each may still add to those that were met.
+    places: HashMap<u64, u32, BuildHasherDefault<Xxh3Default>>,
 }
 
 /// The records of one host, as far as they were read.
@@ -57,7 +61,12 @@ impl Hosts {
     /// … with at most this many groups and lanes together.
     const WEIGHT: usize = if cfg!(test) { 40 } else { config::bounds::HOST_PARTS };
     /// If more hosts than this of one registrable domain are in memory, they are the first to leave it.
-    const OF_DOMAIN: u32 = if cfg!(test) { 1 } else { config::bounds::HOSTS_OF_DOMAIN as u32 };
+    pub const OF_DOMAIN: u32 = if cfg!(test) { 1 } else { config::bounds::HOSTS_OF_DOMAIN as u32 };
+
+    /// A large domain may add so many hosts at once …
+    pub const PLACES: u32 = if cfg!(test) { 100 } else { config::bounds::NEW_HOSTS };
+    /// … and so many with each page.
+    pub const EARNED: u32 = if cfg!(test) { 2 } else { config::bounds::NEW_HOSTS_A_PAGE };
 
     /// Opens the hosts that `session` remembers. Gives `queues` the lanes that have `stocks`. Hosts with work come into
     /// memory as long as there is room. `boot` is the time at which this process began.
@@ -83,9 +92,7 @@ impl Hosts {
         for (id, asleep) in rest.awake {
             let Self { slots, sleep, .. } = &mut hosts;
             if let Some(host) = slots[id as usize].as_deref_mut() {
-                if asleep.has_work() {
-                    sleep.found();
-                }
+                sleep.found(&asleep);
                 sleep.wake(host, asleep, session);
             }
         }
@@ -132,9 +139,9 @@ impl Hosts {
         }
         queues.forget(&host.lanes);
         if host.has_work() {
-            match asleep.is_some_and(|asleep| asleep.has_work()) {
-                true => self.sleep.found(),
-                false => rest.tired.push(host.site),
+            match asleep.filter(Asleep::has_work) {
+                Some(asleep) => self.sleep.found(&asleep),
+                None => rest.tired.push(host.site),
             }
         }
     }
@@ -224,7 +231,12 @@ impl Hosts {
             (self.slots.len() - 1) as HostId
         });
         self.numbers.insert(host.site.host, id);
-        *self.of_domain.entry(host.site.domain).or_default() += 1;
+        let count = self.of_domain.entry(host.site.domain).or_default();
+        *count += 1;
+        if *count == Self::OF_DOMAIN + 1 {
+            self.large += 1;
+            self.places.entry(host.site.domain).or_insert(Self::PLACES);
+        }
         self.weight += weight(&host);
         self.slots[id as usize] = Some(Box::new(host));
         id
@@ -232,16 +244,18 @@ impl Hosts {
 
     /// A host leaves memory. If it has work, it comes back at `due`.
     pub fn put_to_sleep(&mut self, id: HostId, due: Option<Millis>, queues: &mut Queues, session: &mut Session) {
+        let is_of_crowd = self.is_of_large_domain(id);
         let Some(host) = self.slots[id as usize].take() else { return };
         host.record(session);
         if host.note().is_some() {
             host.record_note(session);
         }
         host.lanes.iter().for_each(|lane| lane.record(host.site, session));
-        self.sleep.add(&host, due, session);
+        self.sleep.add(&host, due, is_of_crowd, session);
         queues.forget(&host.lanes);
         self.numbers.remove(&host.site.host);
         if let Some(count) = self.of_domain.get_mut(&host.site.domain) {
+            self.large -= usize::from(*count == Self::OF_DOMAIN + 1);
             *count -= 1;
             if *count == 0 {
                 self.of_domain.remove(&host.site.domain);
@@ -254,6 +268,30 @@ impl Hosts {
     /// Whether memory has more hosts of its registrable domain than the domain's share.
     pub fn is_of_large_domain(&self, id: HostId) -> bool {
         self.of_domain.get(&self.get(id).site.domain).is_some_and(|count| *count > Self::OF_DOMAIN)
+    }
+
+    /// Whether a host was met before, or its domain may add one. If so, it is taken for added.
+    pub fn may_come(&mut self, site: SiteId) -> bool {
+        match self.places.get_mut(&site.domain) {
+            Some(places) if !self.known.contains(site.host) => {
+                let left = places.checked_sub(1);
+                *places = left.unwrap_or(0);
+                left.is_some()
+            }
+            _ => true,
+        }
+    }
+
+    /// A page of a host was fetched: its domain may add some hosts.
+    pub fn earn(&mut self, site: SiteId) {
+        if let Some(places) = self.places.get_mut(&site.domain) {
+            *places = places.saturating_add(Self::EARNED).min(Self::PLACES);
+        }
+    }
+
+    /// Whether a registrable domain has more hosts in memory than its share.
+    pub fn has_large_domain(&self) -> bool {
+        self.large > 0
     }
 
     /// Whether memory has as many hosts as it may have.

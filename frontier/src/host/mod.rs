@@ -53,7 +53,7 @@ pub use new_share::Expected;
 use origins::Origins;
 use pace::Pace;
 use retries::Retries;
-pub use sleep::site_of as sleep_index;
+pub use sleep::{First as FirstAsleep, site_of as sleep_index};
 pub use sweep::EraSweep;
 
 /// Kind of the records of hosts in [`spaces::HOSTS`] …
@@ -247,10 +247,10 @@ impl Host {
         self.record_note(session);
     }
 
-    /// A page of the host was judged. `alike`: it brings little text of its own.
-    pub fn looked_alike(&mut self, alike: bool, session: &mut Session) {
+    /// A page of the host was judged. `little`: it brought little text of its own.
+    pub fn brought(&mut self, little: bool, session: &mut Session) {
         let before = self.ceiling.stretch();
-        self.ceiling.page(alike);
+        self.ceiling.page(little);
         let stretch = self.ceiling.stretch();
         self.pace.stretch = stretch;
         if before / Self::NOTED != stretch / Self::NOTED {

@@ -3,8 +3,8 @@
 //! Hosts that answer slowly hold their slots long. Without a rule, a few of them would hold all slots. The rules are
 //! those of max-min fairness: no host is limited while no other host waits.
 //!
-//! - Hosts that have answered with a page (*proven* hosts) find slots that only they may take: one slot for each proven
-//!   host that has work, up to a quarter of the slots.
+//! - Hosts that have answered with a page and were not slow lately (*proven* hosts) find slots that only they may take:
+//!   one slot for each proven host that has work, up to a quarter of the slots.
 //! - Hosts that lately lost a slot because they were slow hold at most a quarter of the slots together while proven
 //!   hosts have work.
 //! - The hosts of a registrable domain, and the hosts at an address, hold at most a quarter while other hosts are
@@ -36,6 +36,7 @@ pub enum Line {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     answered: bool,
+    /// Its debt: good answers that it owes for the slots that it held for nothing.
     slow: u8,
     /// The number of slots that it ever held for nothing.
     lost: u32,
@@ -44,7 +45,11 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// After this many good answers, a slow host counts as proven again.
+    /// The good answers that a host owes for each slot that it held for nothing. While it owes any, it is not proven.
+    /// Otherwise a host that holds a slot for nothing once in six answers would be proven between two such answers, and
+    /// a hundred such hosts would hold all slots.
+    const DEBT: u8 = 64;
+    /// After this many good answers, a host that lost one slot does not count as slow any more.
     const FORGIVEN: u8 = 4;
 
     /// The host answered with a page, in time.
@@ -55,7 +60,7 @@ impl Progress {
 
     /// The host held a slot for nothing, for this reason.
     pub fn was_slow(&mut self, why: Failure) {
-        self.slow = Self::FORGIVEN;
+        self.slow = self.slow.saturating_add(Self::DEBT);
         self.lost = self.lost.saturating_add(1);
         self.why = Some(why);
     }
@@ -72,7 +77,7 @@ impl Progress {
 
     /// The lines in which a host may have to wait because of its progress.
     fn lines(self) -> impl Iterator<Item = Line> {
-        let slow = (self.slow > 0).then_some(Line::Slow);
+        let slow = (self.slow > Self::DEBT - Self::FORGIVEN).then_some(Line::Slow);
         slow.into_iter().chain((!self.is_proven()).then_some(Line::Unproven))
     }
 }
@@ -188,17 +193,35 @@ mod tests {
     #[test]
     fn a_host_that_was_slow_is_proven_again_after_good_answers() {
         let mut progress = Progress::default();
+        let is_slow = |progress: Progress| progress.lines().any(|line| line == Line::Slow);
         assert!(!progress.is_proven(), "it never answered");
         progress.answered();
         assert!(progress.is_proven());
         assert_eq!(progress.lost(), None);
         progress.was_slow(Failure::Timeout);
-        for _ in 1..Progress::FORGIVEN {
+        for _ in 0..Progress::FORGIVEN {
+            assert!(is_slow(progress) && !progress.is_proven());
             progress.answered();
-            assert!(!progress.is_proven());
         }
-        progress.answered();
+        assert!(
+            !is_slow(progress) && !progress.is_proven(),
+            "it may have more slots, and none that are kept for others"
+        );
+        (Progress::FORGIVEN..Progress::DEBT).for_each(|_| progress.answered());
         assert!(progress.is_proven());
         assert_eq!(progress.lost(), Some((1, Failure::Timeout)), "what it cost is not forgotten");
+    }
+
+    #[test]
+    fn a_host_that_holds_a_slot_again_and_again_stays_slow() {
+        let mut progress = Progress::default();
+        for round in 0..20 {
+            (0..5).for_each(|_| progress.answered());
+            assert_eq!(progress.is_proven(), round == 0, "round {round}");
+            assert_eq!(progress.lines().any(|line| line == Line::Slow), round > 1, "round {round}");
+            progress.was_slow(Failure::Slow);
+        }
+        (0..u8::MAX).for_each(|_| progress.answered());
+        assert!(progress.is_proven(), "its debt has a bound");
     }
 }

@@ -163,13 +163,14 @@ impl Schedule {
     }
 
     /// The hosts that should leave memory first: those that have been idle longest, then those that are due last, then
-    /// the ready ones with the worst rank.
-    pub fn least(&self) -> impl Iterator<Item = HostId> + '_ {
+    /// the ready ones with the worst rank. At most so many of each kind.
+    pub fn least(&self, of_each: usize) -> impl Iterator<Item = HostId> + '_ {
         let idle = self.idle.iter().map(|(_, host)| *host);
         let waiting = self.waiting.iter().rev().map(|(.., host)| *host);
         let ready = self.ready.iter().rev().map(|(.., host)| *host);
         let benched = self.lines.values().flat_map(|line| line.iter().rev()).map(|(.., host)| *host);
-        idle.chain(waiting).chain(benched).chain(ready)
+        let (idle, waiting) = (idle.take(of_each), waiting.take(of_each));
+        idle.chain(waiting).chain(benched.take(of_each)).chain(ready.take(of_each))
     }
 
     /// The best URL of the host, for which others may wait, has this rank now; `None` if others should not wait for the

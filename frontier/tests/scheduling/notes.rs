@@ -36,9 +36,9 @@ fn a_host_under_the_ceiling_is_named_and_stays_under_it() {
     let mut sim = Sim::new(&polite(10));
     sim.add("http://facets.test/", 0.5);
     let Next::Job(job) = sim.frontier.next(0, &mut sim.session).unwrap() else { panic!() };
-    (0..5_000).for_each(|_| sim.frontier.looked_alike(&job, true, &mut sim.session));
+    (0..5_000).for_each(|_| sim.frontier.brought(&job, true, &mut sim.session));
     assert_eq!(sim.frontier.notes().count(), 0, "so many cost nothing");
-    (0..1_000).for_each(|_| sim.frontier.looked_alike(&job, true, &mut sim.session));
+    (0..1_000).for_each(|_| sim.frontier.brought(&job, true, &mut sim.session));
     let notes = by_name(sim.frontier.notes());
     assert_eq!((notes.len(), &*notes[0].host, notes[0].delay_factor()), (1, "facets.test", 1.2));
     let again = Frontier::open(&polite(10), &keys(), &mut sim.session, 1_000).unwrap();

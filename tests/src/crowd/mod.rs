@@ -107,6 +107,7 @@ async fn converse(mut stream: BufReader<TcpStream>, log: Log, pages: usize) -> i
         let stream = stream.get_mut();
         match kind {
             "drip" | "fill" | "heads" | "stutter" => slow::answer(kind, &path, stream).await?,
+            "turn" if slow::is_its_turn(&path) => slow::answer("stutter", &path, stream).await?,
             "base" | "wild" | "words" | "maps" | "atlas" | "feed" | "million" | "many" | "anchors" | "heavy"
             | "ports" | "queries" | "deep" => {
                 floods::answer(kind, &host, &path, stream).await?;

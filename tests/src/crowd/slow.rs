@@ -38,6 +38,11 @@ pub(super) async fn answer(kind: &str, path: &str, stream: &mut TcpStream) -> io
     }
 }
 
+/// Whether a host that answers well and now and then holds its slot (`turn`) does so for this path: once in six pages.
+pub(super) fn is_its_turn(path: &str) -> bool {
+    path.trim_start_matches('/').parse::<u32>().is_ok_and(|page| page % 6 == 5)
+}
+
 async fn forever(stream: &mut TcpStream, piece: &[u8], pause: Duration) -> io::Result<()> {
     loop {
         stream.write_all(piece).await?;

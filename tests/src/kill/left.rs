@@ -43,10 +43,16 @@ pub(super) fn left(dir: &Path, after: Duration) -> anyhow::Result<Left> {
     }
     let copied = dir.with_extension("look");
     copy(dir, &copied)?;
-    let mut look = CrawlDir::open(&copied)?;
-    let (vouched, unsound) = (look.lengths()?, sound(&mut look).err());
-    drop(look);
+    let looked = CrawlDir::open(&copied).map_err(anyhow::Error::from).and_then(|mut look| {
+        let vouched = look.lengths()?;
+        Ok((vouched, sound(&mut look).err()))
+    });
     fs::remove_dir_all(&copied)?;
+    let (vouched, unsound) = match looked {
+        Ok(found) => found,
+        // It is damaged, and the crawl did not live long enough to say so.
+        Err(damage) => return Ok(Left { after, point: KillPoint::Quiet, ahead: 0, unsound: Some(damage) }),
+    };
     let mut ahead = 0;
     for name in OUTPUTS {
         ahead += Series::open(dir, name)?.end().saturating_sub(vouched.get(name).copied().unwrap_or(0));

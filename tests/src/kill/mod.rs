@@ -207,6 +207,11 @@ impl Victim {
             }
         }
         match self.run(dir, Some(Moment { after: PROOF, aim: Aim::None }))? {
+            // On a busy machine it was killed before it had read its state.
+            Life::Killed(Left { unsound: Some(damage), .. }) if spare.taken => {
+                spare.restore()?;
+                Ok(End::Told(format!("{damage:#}")))
+            }
             Life::Killed(_) | Life::Done => Ok(End::Resumed),
             // A power cut loses nothing that was durable, so the crawl must not refuse to resume.
             Life::Told(said) if blow == Blow::Power => bail!("after a power cut: {said}"),

@@ -3,7 +3,7 @@
 use super::super::html::{Web, put};
 use super::super::{Summary, units};
 
-/// At most this many kinds of trouble are shown.
+/// At most this many kinds of trouble are shown, and as many hosts.
 const MOST: usize = 8;
 
 /// Writes a list of the troubles, the most frequent first. Writes nothing if there are none.
@@ -15,7 +15,7 @@ pub fn troubles(out: &mut String, summary: &Summary) {
     for trouble in summary.troubles.iter().take(MOST) {
         put!(out, "<li><strong>{}</strong> {}</li>\n", units::count(trouble.count), Web(&trouble.meaning));
     }
-    if let Some(worst) = &summary.worst_host {
+    for worst in summary.worst_hosts.iter().take(MOST) {
         put!(
             out,
             "<li>{} of them at <code>{}</code>, {}</li>\n",

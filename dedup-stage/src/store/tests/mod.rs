@@ -1,6 +1,7 @@
 //! Tests the stores against plain maps, and the disk against damage.
 
 mod cut;
+mod tear;
 mod undo;
 
 use std::collections::BTreeMap;

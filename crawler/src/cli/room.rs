@@ -1,0 +1,22 @@
+//! Whether the system gives the program enough addresses for a crawl (`ulimit -v`). Where it does not, the allocator ends the
+//! program in the middle of its work, and nothing could be said then.
+
+use anyhow::ensure;
+use rustix::process::{Resource, getrlimit};
+
+use crate::report::units;
+
+/// Bytes of addresses that a crawl takes, of which it uses about a tenth. Allocator and threads reserve the others.
+const NEEDED: u64 = 5 << 28;
+
+/// An error that names the limit if it is too low for a crawl.
+pub(super) fn check() -> anyhow::Result<()> {
+    let limit = getrlimit(Resource::As).current.unwrap_or(u64::MAX);
+    ensure!(
+        limit >= NEEDED,
+        "the limit of addresses (ulimit -v) is {}, and a crawl needs {} of them, although it uses about a tenth of that as memory",
+        units::bytes(limit),
+        units::bytes(NEEDED)
+    );
+    Ok(())
+}

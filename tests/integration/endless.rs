@@ -1,0 +1,57 @@
+//! Sites without end whose pages say little: the days of an empty calendar, and apologies in other words each time. The judge finds
+//! no duplicate among them, and no rule stops them; the automatic ceiling gives them a falling share of the fetches.
+
+use crawler::clock::Clock;
+use crawler::demo::web::Answer;
+use tests::crawl::{Crawled, crawl_with, settings};
+use tests::scripted::{Scripted, html, missing, words};
+use url::Url;
+
+/// Requests for which the delay of one second leaves time.
+const MOST: u64 = 12_000;
+
+/// Each page links to the next two.
+fn answer(url: &Url) -> Answer {
+    let (host, path) = (url.host_str().unwrap_or_default(), url.path());
+    let number: u64 = match path {
+        "/" => 0,
+        path => match path.strip_prefix("/day/").and_then(|number| number.parse().ok()) {
+            Some(number) => number,
+            None => return missing(),
+        },
+    };
+    let text = match host {
+        "calendar.test" => format!("<title>Day {number}</title><p>No events on this day."),
+        "sorry.test" => format!("<title>{0}</title><p>{1}", words(number, 3), words(number, 40)),
+        // The control.
+        _ => format!("<title>{0}</title><p>{1}", words(number, 3), words(number, 100)),
+    };
+    html(format!("{text} <a href=/day/{}>next</a> <a href=/day/{}>after that</a>", number + 1, number + 2))
+}
+
+fn crawl(host: &str, mode: &str) -> anyhow::Result<Crawled> {
+    let (clock, dir) = (Clock::at(1_700_000_000_000), tempfile::tempdir()?);
+    let web = Scripted::new(&clock, |url, _| answer(url));
+    let settings = settings(&[
+        ("dedup.on-duplicate", mode),
+        ("politeness.delay", "1s"),
+        ("limits.patience", "10m"),
+        ("limits.time-limit", &format!("{MOST}s")),
+    ])?;
+    crawl_with(web, &clock, dir.path(), &[format!("http://{host}/")], &settings)
+}
+
+/// Catches a ceiling that heeds only pages with enough text to be compared, or only text that other pages have, too.
+#[test]
+fn a_site_without_end_whose_pages_say_little_gets_a_falling_share() -> anyhow::Result<()> {
+    for (host, mode, is_held) in
+        [("calendar.test", "drop", true), ("sorry.test", "keep", true), ("articles.test", "drop", false)]
+    {
+        let pages = crawl(host, mode)?.stats.pages;
+        println!("{host}, {mode}: {pages} pages");
+        // With the ceiling, about 5,000 · √(2 · 2.4) of them.
+        let expected = if is_held { 10_700..11_200 } else { MOST - 100..MOST + 1 };
+        assert!(expected.contains(&pages), "{host}, {mode}: {pages} pages");
+    }
+    Ok(())
+}
