@@ -216,8 +216,8 @@ pub enum Admission {
     Refused(SkipReason),
     /// It belongs to a host of another frontier. Nothing was done.
     Foreign,
-    /// It leads to a host that was never met, and the registrable domain of this host names hosts without end. Nothing was done, and
-    /// the URL is not on record.
+    /// The URL leads to a host that was never met, and the registrable domain of this host names hosts without end. The
+    /// frontier has no record of the URL.
     LeftOut,
 }
 

@@ -1,5 +1,6 @@
-//! Sites without end whose pages say little: the days of an empty calendar, and apologies in other words each time. The judge finds
-//! no duplicate among them, and no rule stops them; the automatic ceiling gives them a falling share of the fetches.
+//! Sites without end whose pages say little: the days of an empty calendar, and apologies in other words each time. The
+//! judge finds no duplicate among them, and no rule stops them. The automatic ceiling gives them a falling share of the
+//! fetches.
 
 use crawler::clock::Clock;
 use crawler::demo::web::Answer;
@@ -7,7 +8,7 @@ use tests::crawl::{Crawled, crawl_with, settings};
 use tests::scripted::{Scripted, html, missing, words};
 use url::Url;
 
-/// Requests for which the delay of one second leaves time.
+/// The number of requests that fit into the time limit at a delay of one second.
 const MOST: u64 = 12_000;
 
 /// Each page links to the next two.
@@ -41,7 +42,7 @@ fn crawl(host: &str, mode: &str) -> anyhow::Result<Crawled> {
     crawl_with(web, &clock, dir.path(), &[format!("http://{host}/")], &settings)
 }
 
-/// Catches a ceiling that heeds only pages with enough text to be compared, or only text that other pages have, too.
+/// Catches a ceiling that counts only pages with enough text to be compared, or only text that other pages also have.
 #[test]
 fn a_site_without_end_whose_pages_say_little_gets_a_falling_share() -> anyhow::Result<()> {
     for (host, mode, is_held) in
@@ -49,7 +50,7 @@ fn a_site_without_end_whose_pages_say_little_gets_a_falling_share() -> anyhow::R
     {
         let pages = crawl(host, mode)?.stats.pages;
         println!("{host}, {mode}: {pages} pages");
-        // With the ceiling, about 5,000 · √(2 · 2.4) of them.
+        // With the ceiling, it is about 5,000 · √(2 · 2.4).
         let expected = if is_held { 10_700..11_200 } else { MOST - 100..MOST + 1 };
         assert!(expected.contains(&pages), "{host}, {mode}: {pages} pages");
     }

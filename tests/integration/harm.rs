@@ -79,15 +79,15 @@ fn hosts_that_hold_a_slot_now_and_then_cost_healthy_ones_nothing_for_long() -> a
     let flags = [&POLITE[..], &["--scope", "host", "--concurrency", "8", "--attempts", "2"]].concat();
     let all = seeds("turn", 16).chain(seeds("well", 3));
     let ran = crawl(program(), &crowd, dir.path(), &flags, all, 42 * SECOND)?;
-    // It takes some slots that are lost until it is known who they are.
+    // The crawl loses some slots before it knows these hosts.
     let rate = ran.rate("well", 30 * SECOND, 41 * SECOND);
     println!("{rate:.1} pages a second; 15 at most");
     assert!(rate >= 12.0, "{rate:.1} pages a second; {}", ran.said);
     Ok(())
 }
 
-/// Catches hosts that sleep for ever, because one domain always has more hosts that were never asked; and a state that grows with
-/// all hosts that the domain names.
+/// Catches hosts that sleep for ever because one domain always has further hosts that were never asked, and a state that
+/// grows with every host that the domain names.
 #[test]
 fn a_domain_with_subdomains_without_end_leaves_others_their_pace() -> anyhow::Result<()> {
     let (crowd, dir) = (Crowd::start(400)?, tempfile::tempdir()?);
@@ -103,7 +103,7 @@ fn a_domain_with_subdomains_without_end_leaves_others_their_pace() -> anyhow::Re
     Ok(())
 }
 
-/// Catches a crawl that ends in the middle of its work, with an exit code of no list, because the system gives it no memory.
+/// Catches a crawl that ends in the middle of its work, without a message, because the system gives it no memory.
 #[test]
 fn too_low_a_limit_of_addresses_is_named() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
@@ -118,7 +118,7 @@ fn too_low_a_limit_of_addresses_is_named() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches whatever grows with what a page says.
+/// Catches memory that grows with what a page says.
 #[test]
 fn pages_that_are_more_than_memory_holds_cost_no_more_than_their_bound() -> anyhow::Result<()> {
     // All attacks in full size are a command of their own (`harm -- memory`): some need minutes to show their cost.

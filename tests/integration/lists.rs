@@ -226,7 +226,7 @@ fn a_round_asks_conditionally() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a crawl that follows sitemaps which name a further one without end, and one that leaves them and does not say so.
+/// Catches a crawl that follows an endless chain of sitemaps, and one that stops and does not say so.
 #[test]
 fn a_chain_of_sitemaps_ends_and_is_told() -> anyhow::Result<()> {
     let (clock, dir) = (Clock::at(START), tempfile::tempdir()?);

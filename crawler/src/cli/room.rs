@@ -1,12 +1,12 @@
-//! Whether the system gives the program enough addresses for a crawl (`ulimit -v`). Where it does not, the allocator ends the
-//! program in the middle of its work, and nothing could be said then.
+//! Checks that the system gives the program enough addresses for a crawl (`ulimit -v`). If it does not, the allocator
+//! would end the program in the middle of its work, without a message.
 
 use anyhow::ensure;
 use rustix::process::{Resource, getrlimit};
 
 use crate::report::units;
 
-/// Bytes of addresses that a crawl takes, of which it uses about a tenth. Allocator and threads reserve the others.
+/// The bytes of addresses that a crawl takes. A crawl uses about a tenth of them; the allocator and threads reserve the rest.
 const NEEDED: u64 = 5 << 28;
 
 /// An error that names the limit if it is too low for a crawl.

@@ -1,9 +1,10 @@
 //! A journal that a power cut tore in the middle of a value.
 //!
-//! When the power goes, each block that was not synced may be on disk or not. fjall leaves out a last batch that ends too early
-//! or has no sense, and comes back as of the commit before. If the block that is missing lies inside one large value, the batch
-//! has sense and both its ends, and only its checksum is wrong. Then fjall refuses the whole journal. Nobody was told that such
-//! a batch is durable, so the journal may end where the missing block begins. After that, fjall finds a batch that ends too early.
+//! In a power cut, any block that was not synced may be missing on disk. If the last batch of a journal ends too early or
+//! cannot be read, fjall ignores it and opens the state as of the commit before. But if the missing block lies inside
+//! one large value, the batch can be read and has both its ends, and only its checksum is wrong. Then fjall refuses the
+//! whole journal. Such a batch was never reported as durable, so the journal may end where the missing block begins.
+//! After this cut, fjall finds a batch that ends too early.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -11,20 +12,21 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 
-/// Bytes that reach a disk together.
+/// The number of bytes that reach the disk together.
 const BLOCK: usize = 4096;
 /// The last bytes of each batch in a journal of fjall 3.
 const END: &[u8] = b"FJL\x03";
 
-/// Cuts the newest journal in `dir` where a block is missing, if at most one batch ends behind it. False if no block is missing,
-/// or if several batches end behind it: those were synced, so the block was lost later, and this is damage.
+/// Cuts the newest journal in `dir` where a block is missing, if at most one batch ends after this block. Returns false
+/// if no block is missing, or if several batches end after it. Those batches were synced, so the block was lost later,
+/// and this is damage.
 pub fn cut(dir: &Path) -> io::Result<bool> {
     let Some(path) = newest(dir)? else { return Ok(false) };
     let bytes = fs::read(&path)?;
-    // A journal is allocated ahead: what is not written yet is zero, too.
+    // A journal is allocated ahead, so the part that is not written yet is zero, too.
     let written = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let blocks = bytes[..written].chunks_exact(BLOCK);
-    let missing = blocks.enumerate().filter(|(_, block)| block.iter().all(|byte| *byte == 0)).last();
+    let missing = blocks.enumerate().rfind(|(_, block)| block.iter().all(|byte| *byte == 0));
     let Some(at) = missing.map(|(number, _)| number * BLOCK) else { return Ok(false) };
     if memmem::find_iter(&bytes[at..written], END).nth(1).is_some() {
         return Ok(false);

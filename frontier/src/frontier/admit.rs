@@ -84,8 +84,8 @@ impl Frontier {
     }
 
     /// Queues a sitemap that a sitemap index names, if it was never met. (The frontier itself queues the sitemaps that robots.txt
-    /// names.) A sitemap is fetched before any page of its host, and robots.txt does not hold for it. `depth`: how many sitemaps
-    /// lead to it, each of them named by the one before. A chain of them that is too long is a trap.
+    /// names.) A sitemap is fetched before any page of its host, and robots.txt does not hold for it. `depth` is the number
+    /// of sitemaps that lead to it, each of them named by the one before. A chain of sitemaps that is too long is a trap.
     pub fn add_sitemap(&mut self, url: &Url, depth: u32, session: &mut Session) -> Result<Admission> {
         if depth >= config::bounds::SITEMAPS_IN_A_ROW {
             return Ok(Admission::Refused(SkipReason::Trap));

@@ -55,7 +55,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// A page was judged. `little`: it brought little text of its own. A host with many such pages gets a falling share of
+    /// A page was judged. `little` says that it brought little text of its own. A host with many such pages gets a falling share of
     /// the fetches.
     pub fn brought(&mut self, job: &Job, little: bool, session: &mut Session) {
         if let Some(id) = self.hosts.find(job.page.url.site) {

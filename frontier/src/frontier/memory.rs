@@ -67,9 +67,9 @@ impl Frontier {
         self.hosts.put_to_sleep(id, due, &mut self.queues, session);
     }
 
-    /// Brings back hosts that sleep: as many as there is room for. If there is none, a host that is due takes the room of one of a
-    /// large domain, unless it is of such a domain itself. If all hosts in memory wait, one host that is due comes back in any
-    /// case.
+    /// Wakes as many sleeping hosts as there is room for. If there is no room, a host that is due takes the place of a
+    /// host of a large domain, unless it belongs to such a domain itself. If all hosts in memory wait, one host that is
+    /// due wakes in any case.
     pub(super) fn call_sleepers(&mut self, now: Millis, session: &mut Session) -> Result<()> {
         // A host that comes back here stays for this call. Otherwise two hosts could take each other's room without end.
         let mut back = Vec::new();
@@ -90,8 +90,8 @@ impl Frontier {
         Ok(())
     }
 
-    /// A host has had a job. If other hosts sleep that were due before it, it makes room for them now and then; but not for those
-    /// of a large domain, unless it is of one itself.
+    /// A host has had a job. If sleeping hosts were due before it, it makes room for them now and then. It makes room for
+    /// a host of a large domain only if it belongs to a large domain itself.
     pub(super) fn take_turns(&mut self, id: HostId, session: &mut Session) -> Result<()> {
         let host = self.hosts.get_mut(id);
         host.jobs += 1;
@@ -128,7 +128,7 @@ mod tests {
         frontier: Frontier,
         session: Session,
         now: Millis,
-        /// Pages asked for, by host.
+        /// The number of requested pages, by host.
         asked: BTreeMap<String, usize>,
         subdomains: usize,
     }
@@ -187,11 +187,11 @@ mod tests {
         }
     }
 
-    /// Catches hosts that sleep for ever, because a domain has always more hosts that were never asked.
+    /// Catches hosts that sleep for ever because a domain always has further hosts that were never asked.
     #[test]
     fn a_domain_without_end_leaves_the_hosts_of_others_their_turns() {
         let mut world = World::new();
-        // Beside them, memory has no room for hosts of other domains.
+        // Memory has no room for hosts of further domains.
         for host in ["a.test", "b.test", "s0.wild.test"] {
             for page in 0..25 {
                 world.add(&format!("http://{host}/{page}"));

@@ -22,7 +22,7 @@ impl Ceiling {
     /// A page with text of its own takes back this many pages.
     const EARNED: u32 = 4;
 
-    /// A page was judged. `little`: it brought little text of its own.
+    /// A page was judged. `little` says that it brought little text of its own.
     pub fn page(&mut self, little: bool) {
         self.little = if little { self.little.saturating_add(1) } else { self.little.saturating_sub(Self::EARNED) };
     }
@@ -58,6 +58,6 @@ mod tests {
         let mut ceiling = Ceiling::default();
         (0..20_000).for_each(|_| ceiling.page(true));
         (0..4_000).for_each(|_| ceiling.page(false));
-        assert_eq!(ceiling.stretch(), 0, "what was little is forgotten");
+        assert_eq!(ceiling.stretch(), 0, "pages with little text are forgotten");
     }
 }

@@ -36,7 +36,7 @@ pub struct Hosts {
     of_domain: HashMap<u64, u32, BuildHasherDefault<Xxh3Default>>,
     /// The number of domains that have more than their share.
     large: usize,
-    /// Domains that had more than their share once, and how many hosts each may still add to those that were met.
+    /// The domains that ever had more than their share, each with the number of hosts that it may still add.
     places: HashMap<u64, u32, BuildHasherDefault<Xxh3Default>>,
 }
 
@@ -63,9 +63,9 @@ impl Hosts {
     /// If more hosts than this of one registrable domain are in memory, they are the first to leave it.
     pub const OF_DOMAIN: u32 = if cfg!(test) { 1 } else { config::bounds::HOSTS_OF_DOMAIN as u32 };
 
-    /// A large domain may add so many hosts at once …
+    /// The number of hosts that a large domain may add at once.
     pub const PLACES: u32 = if cfg!(test) { 100 } else { config::bounds::NEW_HOSTS };
-    /// … and so many with each page.
+    /// The number of hosts that it may add with each page that is fetched from one of its hosts.
     pub const EARNED: u32 = if cfg!(test) { 2 } else { config::bounds::NEW_HOSTS_A_PAGE };
 
     /// Opens the hosts that `session` remembers. Gives `queues` the lanes that have `stocks`. Hosts with work come into
@@ -270,7 +270,7 @@ impl Hosts {
         self.of_domain.get(&self.get(id).site.domain).is_some_and(|count| *count > Self::OF_DOMAIN)
     }
 
-    /// Whether a host was met before, or its domain may add one. If so, it is taken for added.
+    /// Whether a host was met before, or its domain may add one more. If this returns true, the host counts as added.
     pub fn may_come(&mut self, site: SiteId) -> bool {
         match self.places.get_mut(&site.domain) {
             Some(places) if !self.known.contains(site.host) => {
@@ -282,7 +282,7 @@ impl Hosts {
         }
     }
 
-    /// A page of a host was fetched: its domain may add some hosts.
+    /// A page of a host was fetched, so its domain may add some more hosts.
     pub fn earn(&mut self, site: SiteId) {
         if let Some(places) = self.places.get_mut(&site.domain) {
             *places = places.saturating_add(Self::EARNED).min(Self::PLACES);

@@ -247,7 +247,7 @@ impl Host {
         self.record_note(session);
     }
 
-    /// A page of the host was judged. `little`: it brought little text of its own.
+    /// A page of the host was judged. `little` says that it brought little text of its own.
     pub fn brought(&mut self, little: bool, session: &mut Session) {
         let before = self.ceiling.stretch();
         self.ceiling.page(little);

@@ -1,6 +1,6 @@
 //! Hosts that are only on disk. Memory has a bounded number of hosts. The others sleep. Sleeping hosts with work are
-//! woken in the order in which they are due. Hosts of a registrable domain that has more than its share of the memory form a
-//! *crowd*: all others are woken before them, because a domain can have subdomains without end.
+//! woken in the order in which they are due. If a registrable domain has more than its share of the memory, its hosts
+//! form a *crowd*. All other hosts are woken before a crowd, because a domain can have subdomains without end.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub const TAG: u8 = b'z';
 /// First byte of the keys in [`spaces::FRONTIER_OWN`] that list sleeping hosts with work: by the time when they are
 /// due, then by host.
 const DUE: u8 = b'z';
-/// This bit of the time in such a key is set for the hosts of a crowd. So these come after all others.
+/// This bit of the time in such a key is set for the hosts of a crowd, so that their keys come after all others.
 const CROWD: u64 = 1 << 63;
 
 /// The hosts that sleep and have work.
@@ -27,13 +27,13 @@ const CROWD: u64 = 1 << 63;
 pub struct Sleep {
     /// The time at which this process began. It tells this process from earlier ones.
     boot: Millis,
-    /// Hosts of no crowd.
+    /// The hosts that belong to no crowd.
     single: List,
-    /// Hosts of crowds.
+    /// The hosts of crowds.
     crowd: List,
 }
 
-/// Hosts that sleep and have work.
+/// The sleeping hosts that have work.
 #[derive(Debug, Default)]
 struct List {
     count: u64,
@@ -44,11 +44,11 @@ struct List {
 /// The first host of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct First {
-    /// When it is due.
+    /// The time at which it is due.
     pub due: Millis,
-    /// Which it is.
+    /// Its identity.
     pub site: SiteId,
-    /// Whether it is of a crowd.
+    /// Whether it belongs to a crowd.
     pub is_of_crowd: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct First {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Asleep {
     boot: Millis,
-    /// When the host is due, if it has work, with a bit for crowds. This is its key in the list.
+    /// The time at which the host is due, if it has work, with the bit for crowds. This is its key in the list.
     due: Option<u64>,
     pace: Pace,
     sitemaps: u32,
@@ -126,7 +126,7 @@ impl Sleep {
         }
     }
 
-    /// The sleeping host that comes first at `now`: one of no crowd if it is due, otherwise the one that is due first.
+    /// The sleeping host that comes first at `now`: a host of no crowd if one is due, otherwise the host that is due first.
     pub fn first(&mut self, now: Millis, session: &Session) -> Result<Option<First>> {
         let single = self.first_single(session)?;
         if single.is_some_and(|first| first.due <= now) {
@@ -136,14 +136,14 @@ impl Sleep {
         Ok(single.into_iter().chain(crowd).min())
     }
 
-    /// The sleeping host of no crowd that is due first.
+    /// Of the sleeping hosts that belong to no crowd, the one that is due first.
     pub fn first_single(&mut self, session: &Session) -> Result<Option<First>> {
         self.single.first(0, session)
     }
 }
 
 impl List {
-    /// The host that is due first. `bit`: what all keys of the list have.
+    /// The host of a list that is due first. `bit` is the bit for crowds in all keys of this list.
     fn first(&mut self, bit: u64, session: &Session) -> Result<Option<First>> {
         if self.count == 0 || self.first.is_some() {
             return Ok(self.first.filter(|_| self.count > 0));
@@ -160,7 +160,7 @@ impl List {
 }
 
 impl First {
-    /// `due`: with the bit for crowds.
+    /// `due` has the bit for crowds.
     fn new(due: u64, site: SiteId) -> Self {
         Self { due: due & !CROWD, site, is_of_crowd: due & CROWD != 0 }
     }

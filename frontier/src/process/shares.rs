@@ -36,7 +36,7 @@ pub enum Line {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     answered: bool,
-    /// Its debt: good answers that it owes for the slots that it held for nothing.
+    /// The number of good answers that it still owes for the slots that it held for nothing.
     slow: u8,
     /// The number of slots that it ever held for nothing.
     lost: u32,

@@ -38,7 +38,8 @@ pub(super) async fn answer(kind: &str, path: &str, stream: &mut TcpStream) -> io
     }
 }
 
-/// Whether a host that answers well and now and then holds its slot (`turn`) does so for this path: once in six pages.
+/// Whether a host of the kind `turn` holds its slot for this path. Such a host answers five pages well, and then holds
+/// its slot for one.
 pub(super) fn is_its_turn(path: &str) -> bool {
     path.trim_start_matches('/').parse::<u32>().is_ok_and(|page| page % 6 == 5)
 }

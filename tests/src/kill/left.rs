@@ -50,7 +50,7 @@ pub(super) fn left(dir: &Path, after: Duration) -> anyhow::Result<Left> {
     fs::remove_dir_all(&copied)?;
     let (vouched, unsound) = match looked {
         Ok(found) => found,
-        // It is damaged, and the crawl did not live long enough to say so.
+        // The state is damaged, and the crawl was killed before it could say so.
         Err(damage) => return Ok(Left { after, point: KillPoint::Quiet, ahead: 0, unsound: Some(damage) }),
     };
     let mut ahead = 0;

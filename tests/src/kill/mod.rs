@@ -207,7 +207,7 @@ impl Victim {
             }
         }
         match self.run(dir, Some(Moment { after: PROOF, aim: Aim::None }))? {
-            // On a busy machine it was killed before it had read its state.
+            // On a busy machine, the crawl was killed before it had read its state.
             Life::Killed(Left { unsound: Some(damage), .. }) if spare.taken => {
                 spare.restore()?;
                 Ok(End::Told(format!("{damage:#}")))
