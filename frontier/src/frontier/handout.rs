@@ -213,12 +213,19 @@ impl Frontier {
             && (self.schedule.fetching() > 0 || self.schedule.next_due().is_some_and(|due| due < now + Self::SOON))
     }
 
-    /// Whether a ready host would exceed a share of the slots. If so, it waits in the line of that share from now on.
+    /// Whether a ready host would exceed a share of the slots, or is of a large domain that had the last slot. If so, it
+    /// waits in the line of that share from now on.
     fn must_wait_in_line(&mut self, id: HostId, room: Room) -> bool {
+        let is_of_large = self.hosts.is_of_large_domain(id);
         let host = self.hosts.get_mut(id);
-        let mut lines = host.shares().into_iter();
+        // A host that is in a line already has let the others go first.
+        let yields = is_of_large && matches!(host.phase, Phase::Ready(..));
         let full = |line: &Line| self.shares.is_full(*line) && (room == Room::Own || self.shares.is_strict(*line));
-        lines.find(full).is_some_and(|line| self.schedule.bench(id, &mut host.phase, line))
+        let had_last = |line: &Line| yields && self.shares.had_last_slot(*line);
+        let mut lines = host.shares().into_iter();
+        lines
+            .find(|line| full(line) || had_last(line))
+            .is_some_and(|line| self.schedule.bench(id, &mut host.phase, line))
     }
 
     /// Whether hosts are ready at `now` for which there is no slot, as far as a look at the schedule tells.

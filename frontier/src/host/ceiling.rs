@@ -4,7 +4,7 @@
 //!
 //! The ceiling counts the pages that bring little text of their own. A page that brings some text takes four of them
 //! back. When the count is above five thousand, the delay of the host grows with the count. If the first five thousand
-//! pages took a time T, about `5,000 · √(2t)` pages are fetched in the time `t · T`. Nothing is refused. A shop of ten
+//! pages took a time T, about `5,000 · √(2t − 1)` pages are fetched in the time `t · T`. Nothing is refused. A shop of ten
 //! thousand products that are alike takes a quarter longer. A shop of fifty thousand takes five times as long. A site
 //! with text of its own on every fifth page takes no longer.
 

@@ -9,6 +9,8 @@
 //!   hosts have work.
 //! - The hosts of a registrable domain, and the hosts at an address, hold at most a quarter while other hosts are
 //!   ready.
+//! - A domain that has many hosts in memory takes turns with all other hosts whose URLs are as good. Otherwise it would
+//!   have nearly all turns of a crawl that lacks processor time and not slots.
 //!
 //! A ready host that would exceed a share waits in the *line* of that share until the share has room.
 
@@ -89,6 +91,8 @@ pub struct Shares {
     held: BTreeMap<Line, usize>,
     /// The number of proven hosts that have work.
     proven: usize,
+    /// The domain that had the last slot.
+    last: Option<Line>,
 }
 
 impl Shares {
@@ -119,6 +123,11 @@ impl Shares {
         matches!(line, Line::Slow | Line::Unproven) && self.proven > 0
     }
 
+    /// Whether this is the share of the domain that had the last slot.
+    pub fn had_last_slot(&self, line: Line) -> bool {
+        self.last == Some(line)
+    }
+
     /// Whether at most a quarter of the slots is free while this many jobs are open.
     pub fn are_scarce(&self, open: usize) -> bool {
         4 * self.slots.saturating_sub(open) <= self.slots
@@ -126,6 +135,7 @@ impl Shares {
 
     /// A job takes a slot.
     pub fn take(&mut self, lines: &[Line]) {
+        self.last = lines.iter().copied().find(|line| matches!(line, Line::Domain(_)));
         for line in lines {
             *self.held.entry(*line).or_default() += 1;
         }

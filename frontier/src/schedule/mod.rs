@@ -132,9 +132,12 @@ impl Schedule {
     /// line of a share that may be exceeded when no other host is ready. Returns the host, and which of both it is.
     pub fn best(&self, shares: &Shares) -> Option<(HostId, Room)> {
         let heads = || self.lines.iter().filter_map(|(line, hosts)| Some((*line, hosts.first()?)));
-        let with_room = heads().filter(|(line, _)| !shares.is_full(*line)).map(|(_, head)| head);
-        if let Some((.., host)) = self.ready.first().into_iter().chain(with_room).min() {
-            return Some((*host, Room::Own));
+        let with_room = heads().filter(|(line, _)| !shares.is_full(*line));
+        let with_room =
+            with_room.map(|(line, (rank, number, host))| (*rank, shares.had_last_slot(line), *number, *host));
+        let ready = self.ready.first().map(|(rank, number, host)| (*rank, false, *number, *host));
+        if let Some((.., host)) = ready.into_iter().chain(with_room).min() {
+            return Some((host, Room::Own));
         }
         let lenient = heads().filter(|(line, _)| !shares.is_strict(*line)).map(|(_, head)| head);
         lenient.min().map(|(.., host)| (*host, Room::Spare))

@@ -1,6 +1,7 @@
 //! Who may hold how many slots.
 
-use config::Duration;
+use config::{Duration, bounds};
+use frontier::Admission;
 
 use crate::sim::{Sim, polite};
 
@@ -41,4 +42,35 @@ fn a_body_for_which_there_is_never_room_is_given_up() {
     assert!((2..=16).contains(&within_an_hour), "{within_an_hour} requests");
     sim.run(30 * 24 * 3_600_000, usize::MAX);
     assert_eq!(asked(&sim), within_an_hour);
+}
+
+/// Catches a domain that fills the state with the hosts that it names.
+#[test]
+fn a_domain_may_add_no_more_hosts_than_its_places() {
+    let mut sim = Sim::new(&polite(10));
+    let mut left = 0;
+    for host in 0..30_000 {
+        left += usize::from(sim.link(&format!("http://s{host}.wild.test/")) == Admission::LeftOut);
+    }
+    assert_eq!(left, 30_000 - (bounds::NEW_HOSTS as usize + bounds::HOSTS_OF_DOMAIN + 1));
+}
+
+/// Catches a schedule in which a domain with thousands of hosts has nearly all turns, because each of its hosts counts as
+/// much as a host of another domain.
+#[test]
+fn a_domain_with_many_hosts_takes_turns_with_all_others() {
+    let mut settings = polite(50);
+    settings.politeness.address_delay = Duration(0);
+    let mut sim = Sim::new(&settings);
+    sim.slots = 1;
+    for host in 0..3_000 {
+        sim.add(&format!("http://s{host}.wild.test/"), 0.5);
+    }
+    (0..500).for_each(|page| _ = sim.add(&format!("http://well.test/{page}"), 0.5));
+    sim.run(10_000, usize::MAX);
+    let of = |name: &str| sim.log.iter().filter(|(start, _, url)| *start >= 1_000 && url.contains(name)).count();
+    let (well, wild) = (of("well.test"), of("wild.test"));
+    // The host has a request every 60 ms or so, if it is asked as soon as its delay allows it.
+    assert!(well >= 100, "{well} requests to the host, {wild} to the domain");
+    assert!(wild >= 100, "{well} requests to the host, {wild} to the domain");
 }

@@ -103,7 +103,10 @@ async fn converse(mut stream: BufReader<TcpStream>, log: Log, pages: usize) -> i
     while let Some((host, path)) = read_request(&mut stream).await? {
         let asked = Asked { at: Instant::now(), host: host.clone(), path: path.clone() };
         log.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
-        let kind = host.split(['-', '.']).next().unwrap_or_default();
+        let kind = match host.ends_with(".wild.test") {
+            true => "wild",
+            false => host.split(['-', '.']).next().unwrap_or_default(),
+        };
         let stream = stream.get_mut();
         match kind {
             "drip" | "fill" | "heads" | "stutter" => slow::answer(kind, &path, stream).await?,
