@@ -85,7 +85,8 @@ impl Engine<'_> {
                         together.rules_came(asker);
                     }
                     if self.desk.frontier.has_host_of(&link.url) {
-                        link.arrive(&mut self.desk.frontier, now, &mut self.desk.ledger.session)?;
+                        let admission = link.arrive(&mut self.desk.frontier, now, &mut self.desk.ledger.session)?;
+                        self.desk.ledger.stats.count_left_out(admission);
                     } else if together.peers.forwards() {
                         together.onward.push(link);
                     }

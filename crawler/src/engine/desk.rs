@@ -242,12 +242,9 @@ impl Desk<'_> {
             Admission::Queued => true,
             Admission::Refused(_) => refusal.is_none(),
             Admission::Foreign => self.put_outbound(found, wish)? && refusal.is_none(),
-            Admission::Held | Admission::Seen => false,
-            Admission::LeftOut => {
-                self.ledger.stats.hosts_left += 1;
-                false
-            }
+            Admission::Held | Admission::Seen | Admission::LeftOut => false,
         };
+        self.ledger.stats.count_left_out(admission);
         Ok((admission, new))
     }
 

@@ -118,7 +118,9 @@ impl Desk<'_> {
             return Ok(false);
         }
         let (hold, session) = (hold(), &mut self.ledger.session);
-        match self.frontier.hold(found, hold, session)? {
+        let admission = self.frontier.hold(found, hold, session)?;
+        self.ledger.stats.count_left_out(admission);
+        match admission {
             Admission::Held | Admission::Queued => Ok(true),
             Admission::Foreign => self.put_outbound(found, Wish::hold(hold)),
             Admission::Seen | Admission::Refused(_) | Admission::LeftOut => Ok(false),

@@ -44,6 +44,7 @@ impl Desk<'_> {
                 via: Via::Requisite { hops },
             };
             let admission = self.frontier.add(&found, &mut self.ledger.session)?;
+            self.ledger.stats.count_left_out(admission);
             if admission == Admission::Queued {
                 self.requisites += 1;
                 self.requisite_hosts.insert(id.site.host);

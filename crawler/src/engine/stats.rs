@@ -141,6 +141,11 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Counts a link that the frontier left out because its registrable domain names hosts without end.
+    pub(super) fn count_left_out(&mut self, admission: frontier::Admission) {
+        self.hosts_left += u64::from(admission == frontier::Admission::LeftOut);
+    }
+
     /// The hosts with which most went wrong, the worst first.
     pub fn worst_hosts(&self) -> impl Iterator<Item = &WorstHost> {
         self.worst_host.iter().chain(&self.further_hosts)
