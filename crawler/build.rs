@@ -1,4 +1,5 @@
-//! Tells the tests whether the shared test data are there, so that those that need them are `ignored` where they are not.
+//! Tells the tests whether the shared test data are there, so that those that need them are `ignored` where they are
+//! not.
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(shared_data)");

@@ -1,4 +1,5 @@
-//! Sets the cfg `shared_data` where the material for tests on real data lies beside the repository, in `../shared/data`.
+//! Sets the cfg `shared_data` where the material for tests on real data lies beside the repository, in
+//! `../shared/data`.
 //!
 //! A test that needs it is marked `#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]`, so that it is
 //! reported as ignored where the material is absent.

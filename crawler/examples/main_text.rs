@@ -1,6 +1,6 @@
-//! Writes the main text of pages as `OUT/ours/NAME.txt` (and `.md`), and what the crate `dom_smoothie` gives for it alone as
-//! `OUT/dom_smoothie/NAME.txt`, for `tests/peers/extract/bench.py`: `main_text PAGES OUT`, where PAGES has one folder a page
-//! with `source.html` in it.
+//! Writes the main text of pages as `OUT/ours/NAME.txt` (and `.md`), and what the crate `dom_smoothie` gives for it
+//! alone as `OUT/dom_smoothie/NAME.txt`, for `tests/peers/extract/bench.py`: `main_text PAGES OUT`, where PAGES has one
+//! folder a page with `source.html` in it.
 
 use std::path::Path;
 use std::time::Instant;

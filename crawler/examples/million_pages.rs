@@ -1,5 +1,5 @@
-//! Writes the outputs of a made-up crawl of many pages, some with hostile titles, and their report; serves the live page
-//! over them; and says how long the report took, how large it is, and how long the live page takes to answer:
+//! Writes the outputs of a made-up crawl of many pages, some with hostile titles, and their report; serves the live
+//! page over them; and says how long the report took, how large it is, and how long the live page takes to answer:
 //! `cargo run --release -p dedup-stage-crawler --example million_pages -- DIR [PAGES]`.
 
 use std::fs::File;

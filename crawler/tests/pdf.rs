@@ -1,4 +1,5 @@
-//! PDF files through the built program: honest ones, broken ones, and ones that would end a process which read them itself.
+//! PDF files through the built program: honest ones, broken ones, and ones that would end a process which read them
+//! itself.
 
 use std::time::{Duration, Instant};
 

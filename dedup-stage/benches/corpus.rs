@@ -188,7 +188,8 @@ fn known(n: u64, planted: u64, path: &Path, distance: u32) {
         "{} documents, distance {distance}: opened in {opened:.3} s; {each:.2} bytes each in the index",
         known.signatures().rows()
     );
-    // Half of the pages are near a planted document, half are new. Asked twice: the first time brings the file into memory.
+    // Half of the pages are near a planted document, half are new. Asked twice: the first time brings the file into
+    // memory.
     const PAGES: u64 = 200_000;
     for round in ["cold", "warm"] {
         let (start, cpu) = (Instant::now(), cpu::seconds());

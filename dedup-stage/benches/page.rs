@@ -1,5 +1,5 @@
-//! Reading pages beside html5ever's bare tokenizer, by CPU time of one thread, on the pages of `../shared/data` where it
-//! is there (`target/tmp`, as unpacked by the tests), else on a page made here.
+//! Reading pages beside html5ever's bare tokenizer, by CPU time of one thread, on the pages of `../shared/data` where
+//! it is there (`target/tmp`, as unpacked by the tests), else on a page made here.
 //!
 //! `cargo bench -p dedup-stage --bench page [-- FOLDER]` (the HTML files of a folder instead)
 #![allow(missing_docs)]

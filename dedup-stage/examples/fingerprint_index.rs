@@ -1,4 +1,5 @@
-//! An index of fingerprints that grows, and what lies near one of them: `cargo run -p dedup-stage --example fingerprint_index`
+//! An index of fingerprints that grows, and what lies near one of them: `cargo run -p dedup-stage --example
+//! fingerprint_index`
 
 use dedup_stage::hamming::Index;
 

@@ -7,7 +7,8 @@
 //! cargo bench -p dedup-stage-frontier --bench load -- restart DIR MADE   what `grow` left, with KEEP set in the environment
 //! ```
 //!
-//! CPU is of the whole process (store threads included), in ticks of 10 ms; politeness is off; a commit comes every 256 pages.
+//! CPU is of the whole process (store threads included), in ticks of 10 ms; politeness is off; a commit comes every 256
+//! pages.
 
 use std::net::IpAddr;
 use std::path::Path;

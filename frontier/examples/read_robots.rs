@@ -1,4 +1,5 @@
-//! What a robots.txt says to a crawler: `cargo run -p dedup-stage-frontier --example read_robots -- robots.txt mybot /a /b/c`
+//! What a robots.txt says to a crawler: `cargo run -p dedup-stage-frontier --example read_robots -- robots.txt mybot /a
+//! /b/c`
 
 use frontier::robots::{Answer, RobotsRules};
 use url::Url;

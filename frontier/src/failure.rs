@@ -35,7 +35,8 @@ pub enum Failure {
     TlsName,
     /// TLS: nobody who is trusted has signed the certificate.
     TlsIssuer,
-    /// TLS: the certificate may only sign others, as that of an authority. Many certificates that sign themselves are such.
+    /// TLS: the certificate may only sign others, as that of an authority. Many certificates that sign themselves are
+    /// such.
     TlsAuthority,
 }
 

@@ -5,8 +5,8 @@
 //! delay allows. It opens no socket and reads no clock: time is a parameter. State that must survive goes through a
 //! [`dedup_stage::store::Session`].
 //!
-//! Where to read first: `url/life.rs` and `url/table.rs` (the states of a URL), `frontier/plan.rs` (the decisions before a
-//! fetch), `hold/mod.rs` (URLs that are held back), `host/queue.rs` (how millions of URLs are queued).
+//! Where to read first: `url/life.rs` and `url/table.rs` (the states of a URL), `frontier/plan.rs` (the decisions
+//! before a fetch), `hold/mod.rs` (URLs that are held back), `host/queue.rs` (how millions of URLs are queued).
 
 mod failure;
 mod frontier;

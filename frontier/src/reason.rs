@@ -132,6 +132,8 @@ pub enum Detail {
     HostCap,
     /// The cap on pages of its registrable domain is reached.
     DomainCap,
+    /// More hosts of one registrable domain than it may name.
+    Hosts,
 }
 
 impl std::fmt::Display for Detail {
@@ -148,6 +150,7 @@ impl std::fmt::Display for Detail {
             Detail::Origins => f.write_str("too many schemes and ports of one host"),
             Detail::HostCap => f.write_str("the cap on pages of its host is reached"),
             Detail::DomainCap => f.write_str("the cap on pages of its registrable domain is reached"),
+            Detail::Hosts => f.write_str("too many hosts of one registrable domain"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The key spaces that the frontier owns. In all spaces but the last two, a key begins with the identity of a host (in
-//! [`QUEUE`], with the era before it). So the state of a set of hosts is a set of key ranges. [`crate::cut`] moves a set
-//! of hosts, and says how the entries of the last two spaces move.
+//! [`QUEUE`], with the era before it). So the state of a set of hosts is a set of key ranges. [`crate::cut`] moves a
+//! set of hosts, and says how the entries of the last two spaces move.
 
 use dedup_stage::store::{Layout, Space};
 
@@ -16,8 +16,8 @@ pub const ROBOTS: Space = Space::new(19, "robots", Layout::Points);
 pub const RULES: Space = Space::new(20, "rules", Layout::Points);
 /// A URL or template that is waited for, a URL that is held or stopped for it → nothing. An index of [`URLS`].
 pub const HELD_FOR: Space = Space::new(21, "held-for", Layout::Points);
-/// Records that belong to no host: the order of arrival, work in the background, and the list of hosts that sleep on disk
-/// (by the time at which they are due).
+/// Records that belong to no host: the order of arrival, work in the background, and the list of hosts that sleep on
+/// disk (by the time at which they are due).
 pub const FRONTIER_OWN: Space = Space::new(22, "frontier", Layout::Points);
 
 /// What the frontier keeps.

@@ -146,8 +146,8 @@ fn real() {
 }
 
 /// On real files, our answers and those of an independent parser. It is known to differ in two things: it puts a slash
-/// before a rule that begins with `*`, and it lets a Crawl-delay end a list of agents, which RFC 9309 (section 2.2.4) does
-/// not.
+/// before a rule that begins with `*`, and it lets a Crawl-delay end a list of agents, which RFC 9309 (section 2.2.4)
+/// does not.
 #[test]
 fn robotxt() {
     let files = files("robots/real.tar.xz");

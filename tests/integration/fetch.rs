@@ -320,8 +320,8 @@ fn settings_that_cannot_be_used_say_why() {
     assert_eq!(error(&|_| ()), "");
 }
 
-/// The variable that is set in the child process of [`without_certificates_plain_http_still_works`]. The child makes the
-/// checks.
+/// The variable that is set in the child process of [`without_certificates_plain_http_still_works`]. The child makes
+/// the checks.
 const BARE: &str = "FETCH_TEST_WITHOUT_CERTIFICATES";
 
 #[test]

@@ -84,8 +84,8 @@ fn hosts_that_hold_a_slot_now_and_then_cost_healthy_ones_nothing_for_long() -> a
     Ok(())
 }
 
-/// Catches hosts that sleep for ever because one domain always has further hosts that were never asked, and a state that
-/// grows with every host that the domain names.
+/// Catches hosts that sleep for ever because one domain always has further hosts that were never asked, and a state
+/// that grows with every host that the domain names.
 #[test]
 fn a_domain_with_subdomains_without_end_leaves_others_their_pace() -> anyhow::Result<()> {
     let (crowd, dir) = (Crowd::start(400)?, tempfile::tempdir()?);

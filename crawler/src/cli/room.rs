@@ -6,7 +6,8 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::report::units;
 
-/// The bytes of addresses that a crawl takes. A crawl uses about a tenth of them; the allocator and threads reserve the rest.
+/// The bytes of addresses that a crawl takes. A crawl uses about a tenth of them; the allocator and threads reserve the
+/// rest.
 const NEEDED: u64 = 5 << 28;
 
 /// An error that names the limit if it is too low for a crawl.

@@ -29,10 +29,12 @@ pub struct BrokerArgs {
     /// Certificates (PEM) that the brokers' certificates are checked with, beside the system's; asks for TLS
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
-    /// Monitoring addresses of the brokers, as http://A:8222,http://B:8222. They show whether the brokers sync every write
+    /// Monitoring addresses of the brokers, as http://A:8222,http://B:8222. They show whether the brokers sync every
+    /// write
     #[arg(long, value_name = "URL", value_delimiter = ',', env = "CRAWLER_MONITOR")]
     monitor: Vec<String>,
-    /// Continue although the brokers do not sync every write, or although nobody can see whether they do. A power cut may lose the crawl
+    /// Continue although the brokers do not sync every write, or although nobody can see whether they do. A power cut
+    /// may lose the crawl
     #[arg(long)]
     unsafe_sync: bool,
 }

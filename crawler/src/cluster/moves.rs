@@ -1,7 +1,7 @@
 //! Moves hosts from one worker to another, between two runs of their engines.
 //!
-//! What has to move follows from the list of shares ([`Assignment::due`]). A worker that has too many partitions gives some
-//! away:
+//! What has to move follows from the list of shares ([`Assignment::due`]). A worker that has too many partitions gives
+//! some away:
 //!
 //! 1. It ends its engine, and notes in its state what it gives away: it will not crawl these hosts again.
 //! 2. It publishes what it knows of the hosts as a *gift* with a new name, in the stream of commits.

@@ -1,9 +1,9 @@
 //! The assignment of partitions to shares, and the moves that keep the shares equally large when workers join and
 //! leave.
 //!
-//! The record is [`Assignment`]. It is changed by compare-and-set. The moves that are due follow from it: every worker that
-//! reads the record computes the same moves ([`Assignment::due`]), so nobody has to plan them. A worker that has too many
-//! partitions gives some away.
+//! The record is [`Assignment`]. It is changed by compare-and-set. The moves that are due follow from it: every worker
+//! that reads the record computes the same moves ([`Assignment::due`]), so nobody has to plan them. A worker that has
+//! too many partitions gives some away.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

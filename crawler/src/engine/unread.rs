@@ -36,12 +36,13 @@ impl Unread {
 pub(super) const UNTRIED: &str = "untried";
 
 /// The causes: the word, what is counted, and why. The first ones are kinds of URLs.
-const CAUSES: [(&str, &str, &str); 11] = [
+const CAUSES: [(&str, &str, &str); 12] = [
     (UNTRIED, "URL", "held back like others that led to new pages; a larger --rescue tries more of them"),
     ("budget", "URL", "their host or folder brought too many duplicates, and its budget for them is spent"),
     ("max_repeats", "URL", "one part of the URL repeats too often, as in a trap: --max-repeats"),
     ("max_segments", "URL", "the path of the URL has too many segments, as in a trap: --max-segments"),
     ("origins", "URL", "their host has too many schemes and ports"),
+    ("hosts", "URL", "their registrable domain has too many hosts"),
     ("redirect_loop", "redirect", "leading in a circle, or on for more than 10 hops"),
     ("redirect_nowhere", "redirect", "without a Location that is a URL"),
     ("links_cut", "link", "their page has more than 10,000 of them, or 1 MiB"),
@@ -57,6 +58,7 @@ pub(super) fn kind(skipped: &Skipped, urls: &Urls) -> Option<&'static str> {
         // This is counted as the redirect that leads there.
         (SkipReason::Trap, Detail::Redirects) => None,
         (SkipReason::Trap, Detail::Origins) => Some("origins"),
+        (SkipReason::Trap, Detail::Hosts) => Some("hosts"),
         (SkipReason::Trap, _) if skipped.rules.is_empty() => {
             match Shape::of_trap(&Url::parse(&skipped.url).ok()?, urls)? {
                 Shape::Repeats => Some("max_repeats"),

@@ -1,6 +1,7 @@
 //! Random fingerprints, and queries to them; every program that measures a Hamming index takes these.
 
-/// Random fingerprints by their row, so that a billion of them need no memory: one in ten is at distance 0 to 7 from an earlier one.
+/// Random fingerprints by their row, so that a billion of them need no memory: one in ten is at distance 0 to 7 from an
+/// earlier one.
 #[derive(Clone, Copy, Debug)]
 pub struct ByRow(
     /// How many there are.

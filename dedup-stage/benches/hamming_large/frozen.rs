@@ -1,4 +1,5 @@
-//! The frozen index: how long it takes to build, to ask and to search, what it takes up, and what its coders make of a table.
+//! The frozen index: how long it takes to build, to ask and to search, what it takes up, and what its coders make of a
+//! table.
 
 use std::time::{Duration, Instant};
 

@@ -22,7 +22,8 @@ struct Row {
     online: Option<[f64; 3]>,
 }
 
-/// Predicted and measured, for sizes from `least` to `most` and distances from 1 to `farthest`; the plot goes to a file.
+/// Predicted and measured, for sizes from `least` to `most` and distances from 1 to `farthest`; the plot goes to a
+/// file.
 pub fn growth(least: u64, most: u64, farthest: u32, plot: Option<&str>) {
     let machine = Calibration::measure();
     println!("{machine:?}");
@@ -122,7 +123,8 @@ pub fn nanoseconds(queries: &[u64], mut within: impl FnMut(u64, &mut Vec<(u64, u
         .fold(f64::MAX, f64::min)
 }
 
-/// Four panels, both axes logarithmic: what was measured as lines, what was predicted as dashes; a colour for each distance.
+/// Four panels, both axes logarithmic: what was measured as lines, what was predicted as dashes; a colour for each
+/// distance.
 fn svg(rows: &[Row]) -> String {
     const COLOURS: [&str; 7] = ["#1b6ca8", "#c0392b", "#1e8449", "#8e44ad", "#b9770e", "#117a65", "#5d6d7e"];
     const WIDTH: f64 = 330.0;

@@ -168,7 +168,8 @@ fn stream(n: u64, k: u32) {
     }
 }
 
-/// Probe and insertion of the online index by each design that suits `k`, as it grows to `most`: where one overtakes the other.
+/// Probe and insertion of the online index by each design that suits `k`, as it grows to `most`: where one overtakes
+/// the other.
 fn designs(most: usize, k: u32) {
     println!("k\tn\tdesign\tinsert ns\twithin ns\tB/fp");
     for blocks in 3.min(k + 1)..=5.min(k + 1) {
@@ -190,8 +191,8 @@ fn designs(most: usize, k: u32) {
     }
 }
 
-/// What a crawl asks of an index, from empty, one page after the other: all within, then, where there is none, insertion. The index, and
-/// nanoseconds of CPU a page.
+/// What a crawl asks of an index, from empty, one page after the other: all within, then, where there is none,
+/// insertion. The index, and nanoseconds of CPU a page.
 fn crawled(fingerprints: &[u64], k: u32) -> (Index, f64) {
     let (mut index, mut near) = (Index::new(k), Vec::new());
     let start = cpu_time();
@@ -220,7 +221,8 @@ fn crawl(most: usize, k: u32) {
     }
 }
 
-/// A crawl of the pages whose fingerprints a file holds, beside one of as many random ones; answers are compared with a scan.
+/// A crawl of the pages whose fingerprints a file holds, beside one of as many random ones; answers are compared with a
+/// scan.
 fn real(path: &Path, k: u32) {
     let fingerprints = Fingerprints::open(path).expect("a fingerprint file");
     let random: Vec<u64> = ByRow(fingerprints.len() as u64).all().collect();

@@ -7,8 +7,8 @@ use crate::judge::Judgement;
 /// The factor for the priority of a page's links, in 0..1; `None` if no link passes the gate.
 ///
 /// In `drop` no link of a duplicate passes. In `demote` all links of a duplicate pass, and the factor is the novelty of
-/// the page. In `keep` all links pass with the factor 1. The links of a page that is no duplicate pass with the factor 1.
-/// (In `drop` those of a page that is unique by its links alone are tried first: see [`super::Fate`].)
+/// the page. In `keep` all links pass with the factor 1. The links of a page that is no duplicate pass with the factor
+/// 1. (In `drop` those of a page that is unique by its links alone are tried first: see [`super::Fate`].)
 pub(super) fn gate(judgement: &Judgement, on_duplicate: OnDuplicate) -> Option<f32> {
     let repeats = judgement.verdict.twin().is_some() || judgement.verdict.known().is_some();
     match on_duplicate {

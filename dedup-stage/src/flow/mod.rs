@@ -44,8 +44,8 @@ pub enum Fate {
     /// to a trap. So its links are treated like those of a duplicate, and trials tell what they are worth. Only in
     /// `drop`.
     Try(Held),
-    /// No link is followed. A known corpus has the page (its place among the corpora is given). A corpus has no links to
-    /// compare with, so each link is held as known.
+    /// No link is followed. A known corpus has the page (its place among the corpora is given). A corpus has no links
+    /// to compare with, so each link is held as known.
     HoldKnown(u32),
 }
 
@@ -59,8 +59,8 @@ impl Held {
         self.0.twin()
     }
 
-    /// The counterpart of a link of the duplicate. It is computed at each call, because the frontier knows most links of
-    /// a duplicate already and does not ask for their counterparts.
+    /// The counterpart of a link of the duplicate. It is computed at each call, because the frontier knows most links
+    /// of a duplicate already and does not ask for their counterparts.
     ///
     /// If the twin's links are not known (the twin is a near-duplicate itself), this is the link that the twin most
     /// probably has.
@@ -80,7 +80,8 @@ impl Flow {
         &self.judge
     }
 
-    /// The judge, for pages that other processes judged ([`Judge::accept`]) and for URLs that are gone ([`Judge::forget`]).
+    /// The judge, for pages that other processes judged ([`Judge::accept`]) and for URLs that are gone
+    /// ([`Judge::forget`]).
     pub fn judge_mut(&mut self) -> &mut Judge {
         &mut self.judge
     }
@@ -106,8 +107,8 @@ impl Flow {
         Ok(FlowResult { judgement, links, shown })
     }
 
-    /// The links of a duplicate, compared with those of its twin, in any mode. `None` if the page has no twin. In `drop`,
-    /// [`Flow::page`] has returned the same.
+    /// The links of a duplicate, compared with those of its twin, in any mode. `None` if the page has no twin. In
+    /// `drop`, [`Flow::page`] has returned the same.
     pub fn held(
         &self,
         case: &Case<'_>,

@@ -1,5 +1,5 @@
-//! The kernel for machines with vectors of 256 bits that cannot count ones in them: most of those that run today. Ones are
-//! counted by looking up each half of a byte in a table (Muła, Kurz, Lemire, "Faster Population Counts Using AVX2
+//! The kernel for machines with vectors of 256 bits that cannot count ones in them: most of those that run today. Ones
+//! are counted by looking up each half of a byte in a table (Muła, Kurz, Lemire, "Faster Population Counts Using AVX2
 //! Instructions", The Computer Journal 2018).
 
 use std::arch::x86_64::*;
@@ -58,8 +58,8 @@ impl Avx2 {
     /// The first eight words of a slice, and zeros where it has fewer.
     #[inline(always)]
     fn load(self, words: &[u32]) -> __m256i {
-        // SAFETY: a whole chunk has the 32 bytes that are read; otherwise the mask keeps the read within `words`. See also
-        // `ones`.
+        // SAFETY: a whole chunk has the 32 bytes that are read; otherwise the mask keeps the read within `words`. See
+        // also `ones`.
         unsafe {
             match words.first_chunk::<8>() {
                 Some(words) => _mm256_loadu_si256(words.as_ptr().cast()),

@@ -43,8 +43,8 @@ impl Code {
         Self::build(bits, radius, &columns, vec![0])
     }
 
-    /// The product of the perfect Hamming codes with these numbers of parity bits: `[5]` is the (31,26) code, `[4, 4]` two
-    /// (15,11) codes.
+    /// The product of the perfect Hamming codes with these numbers of parity bits: `[5]` is the (31,26) code, `[4, 4]`
+    /// two (15,11) codes.
     ///
     /// # Panics
     ///

@@ -1,4 +1,5 @@
-//! Covering designs: fewer tables for the same key bits. They are for k = 3; the online index does not use them by default.
+//! Covering designs: fewer tables for the same key bits. They are for k = 3; the online index does not use them by
+//! default.
 
 /// A covering design: blocks of bits, and for each table the set of blocks in its key (bit i stands for block i).
 ///
@@ -8,8 +9,8 @@
 ///
 /// # References
 ///
-/// Pagh, "CoveringLSH: Locality-Sensitive Hashing without False Negatives" (TALG 2018), for the idea; Gordon, Kuperberg,
-/// Patashnik, "New Constructions for Covering Designs" (1995), for the designs.
+/// Pagh, "CoveringLSH: Locality-Sensitive Hashing without False Negatives" (TALG 2018), for the idea; Gordon,
+/// Kuperberg, Patashnik, "New Constructions for Covering Designs" (1995), for the designs.
 #[derive(Clone, Copy, Debug)]
 pub struct Cover {
     /// Number of blocks.

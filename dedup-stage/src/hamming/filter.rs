@@ -18,7 +18,8 @@ use super::memory::{prefetch_in, zeros};
 ///
 /// # References
 ///
-/// Manku, Jain, Das Sarma (WWW 2007), section 3.3, whose batch jobs keep the queries in memory and stream what is stored.
+/// Manku, Jain, Das Sarma (WWW 2007), section 3.3, whose batch jobs keep the queries in memory and stream what is
+/// stored.
 #[derive(Debug)]
 pub struct Filter {
     halves: [Vec<u64>; 2],

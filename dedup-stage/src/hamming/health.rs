@@ -4,8 +4,8 @@
 ///
 /// # References
 ///
-/// Manku, Jain, Das Sarma (WWW 2007), section 4.2 and figure 2: leading bits of the XOR of sorted neighbours, and fingerprints in
-/// 128 equal buckets.
+/// Manku, Jain, Das Sarma (WWW 2007), section 4.2 and figure 2: leading bits of the XOR of sorted neighbours, and
+/// fingerprints in 128 equal buckets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Health {
     /// Rows.

@@ -1,7 +1,9 @@
-//! The inner loops of an index: they compare all filters of a cache line with one word, or a list of fingerprints with a query.
+//! The inner loops of an index: they compare all filters of a cache line with one word, or a list of fingerprints with
+//! a query.
 //!
-//! This is what they have to do, and how any machine does it. The twins for machines with vectors are in [`super::avx2`] and
-//! [`super::avx512`]; [`super::level`] chooses among them. The results are equal (see the tests there).
+//! This is what they have to do, and how any machine does it. The twins for machines with vectors are in
+//! [`super::avx2`] and [`super::avx512`]; [`super::level`] chooses among them. The results are equal (see the tests
+//! there).
 
 use super::bucket::Bucket;
 

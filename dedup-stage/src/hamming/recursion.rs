@@ -10,9 +10,9 @@ use super::key::cut;
 ///
 /// # References
 ///
-/// Manku, Jain, Das Sarma (WWW 2007), section 3.1.2: X(f, k, d) is the least number of tables for f bits, distance k and 2^d
-/// fingerprints. It is 1 if d < p_min; otherwise it is the minimum over r > k of C(r, k) · X(fk/r, k, d - (r - k)f/r).
-/// (Its examples take d = 34 for "8B" fingerprints; 8 · 10^9 is nearer to 2^33.)
+/// Manku, Jain, Das Sarma (WWW 2007), section 3.1.2: X(f, k, d) is the least number of tables for f bits, distance k
+/// and 2^d fingerprints. It is 1 if d < p_min; otherwise it is the minimum over r > k of C(r, k) · X(fk/r, k, d - (r -
+/// k)f/r). (Its examples take d = 34 for "8B" fingerprints; 8 · 10^9 is nearer to 2^33.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recursion {
     /// Number of blocks at each level.

@@ -1,23 +1,25 @@
-//! Runs: fingerprints side by side, by quarters. They suit fingerprints that crowd into few buckets, as those of pages do.
+//! Runs: fingerprints side by side, by quarters. They suit fingerprints that crowd into few buckets, as those of pages
+//! do.
 
 use super::design::Design;
 use super::kernel::{Kernel, Limits};
 use super::memory::prefetch;
 use super::segments::Segments;
 
-/// A set of fingerprints, stored four times, once for each quarter of the bits. Fingerprints with the same quarter form a
-/// *run*. They lie side by side in memory.
+/// A set of fingerprints, stored four times, once for each quarter of the bits. Fingerprints with the same quarter form
+/// a *run*. They lie side by side in memory.
 ///
 /// Some bits are nearly the same in all fingerprints of one language or one site. Then a ball of keys finds many
-/// fingerprints. So a run is read fast: memory is read line after line, and 32 bits of each fingerprint are compared first.
-/// The upper 16 of them are the *partner* of the quarter, which is the other quarter of the same half. If two fingerprints
-/// are within `k`, they are near in one of the halves, too; and in this half they are near in one of the quarters. So the
-/// partner tells most of a run apart (see [`Radii`]).
+/// fingerprints. So a run is read fast: memory is read line after line, and 32 bits of each fingerprint are compared
+/// first. The upper 16 of them are the *partner* of the quarter, which is the other quarter of the same half. If two
+/// fingerprints are within `k`, they are near in one of the halves, too; and in this half they are near in one of the
+/// quarters. So the partner tells most of a run apart (see [`Radii`]).
 ///
 /// # Complexity
 ///
-/// A query looks up the ball of each quarter (68 runs at k = 7) and reads four bytes of each fingerprint in these runs. A
-/// fingerprint takes four times 6 bytes. Runs also have spare room beyond their length, and 2 MB are used in any case.
+/// A query looks up the ball of each quarter (68 runs at k = 7) and reads four bytes of each fingerprint in these runs.
+/// A fingerprint takes four times 6 bytes. Runs also have spare room beyond their length, and 2 MB are used in any
+/// case.
 #[derive(Clone, Debug)]
 pub struct Runs {
     k: u32,
@@ -32,11 +34,11 @@ pub struct Runs {
 /// Bits of a quarter. The quarters are numbered from the lowest bits on.
 const QUARTER: u32 = 16;
 
-/// How many errors two fingerprints within `k` may have in the place where they are found: at least one quarter has no more
-/// than its radius, and its half no more than the radius of the half.
+/// How many errors two fingerprints within `k` may have in the place where they are found: at least one quarter has no
+/// more than its radius, and its half no more than the radius of the half.
 ///
-/// The radii of both halves add up to k - 1, so `k` errors cannot exceed both. In the same way the radii of the quarters of a
-/// half add up to the radius of the half, less one.
+/// The radii of both halves add up to k - 1, so `k` errors cannot exceed both. In the same way the radii of the
+/// quarters of a half add up to the radius of the half, less one.
 #[derive(Clone, Copy, Debug)]
 struct Radii {
     quarters: [u32; 4],

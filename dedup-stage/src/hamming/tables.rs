@@ -53,7 +53,8 @@ impl Tables {
         }
     }
 
-    /// Takes the next fingerprint that moves to another set. After the first call, nothing may be inserted into this set.
+    /// Takes the next fingerprint that moves to another set. After the first call, nothing may be inserted into this
+    /// set.
     pub fn take(&mut self) -> Option<u64> {
         let next = self.next.get_or_insert((0, 0));
         let fingerprint = following(&self.tables[0], next)?;
@@ -69,8 +70,8 @@ impl Tables {
         }
     }
 
-    /// Whether a fingerprint of this set has moved to the next set. The buckets before `next` have moved. For the bucket
-    /// that is under way, `arrived` looks the fingerprint up in the next set.
+    /// Whether a fingerprint of this set has moved to the next set. The buckets before `next` have moved. For the
+    /// bucket that is under way, `arrived` looks the fingerprint up in the next set.
     #[inline(always)]
     pub fn has_moved(&self, fingerprint: u64, arrived: impl FnOnce() -> bool) -> bool {
         self.next.is_some_and(|(next, _)| {

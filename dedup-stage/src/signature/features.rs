@@ -51,8 +51,8 @@ impl Features {
     }
 }
 
-/// The probability that two documents with this resemblance share at least `equal` of `groups` features of `each` minima:
-/// the polynomial P(k, s, r) of section 3 with k = `each`, s = `groups`, and `equal` = 2 in the paper.
+/// The probability that two documents with this resemblance share at least `equal` of `groups` features of `each`
+/// minima: the polynomial P(k, s, r) of section 3 with k = `each`, s = `groups`, and `equal` = 2 in the paper.
 pub fn filter(each: usize, groups: usize, equal: usize, resemblance: f64) -> f64 {
     let p = resemblance.powi(each as i32);
     (equal..=groups).map(|i| binomial(groups, i) * p.powi(i as i32) * (1.0 - p).powi((groups - i) as i32)).sum()

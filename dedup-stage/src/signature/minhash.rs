@@ -1,7 +1,7 @@
 //! Min-wise sketches: a few numbers give unbiased estimates of resemblance.
 //!
-//! Broder, Charikar, Frieze, Mitzenmacher, "Min-Wise Independent Permutations" (STOC 1998); Broder, CPM 2000, section 2;
-//! Li, König, "b-Bit Minwise Hashing" (WWW 2010).
+//! Broder, Charikar, Frieze, Mitzenmacher, "Min-Wise Independent Permutations" (STOC 1998); Broder, CPM 2000, section
+//! 2; Li, König, "b-Bit Minwise Hashing" (WWW 2010).
 
 use crate::page::words::fold_multiply;
 

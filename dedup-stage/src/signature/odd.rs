@@ -11,8 +11,8 @@ const START: WordHash = 0x6C62_272E_07BB_0142;
 /// This hash stands for each number in a passage of prose.
 const NUMBER: WordHash = 0x27D4_EB2F_1656_67C5;
 
-/// An odd sketch (Mitzenmacher, Pagh, Pham, "Efficient Estimation for High Similarities using Odd Sketches", WWW 2014) of
-/// the pairs of neighbouring words in the content of a page, and the number of these pairs: 26 bytes.
+/// An odd sketch (Mitzenmacher, Pagh, Pham, "Efficient Estimation for High Similarities using Odd Sketches", WWW 2014)
+/// of the pairs of neighbouring words in the content of a page, and the number of these pairs: 26 bytes.
 ///
 /// Each pair flips one bit. So the exclusive or of two sketches is the sketch of the pairs that only one of the two
 /// texts has. The number of its bits tells how many pairs these are. The [second look](super::Sketch) estimates the
@@ -94,7 +94,8 @@ impl Flips {
 
 /// The odd sketch of the pairs of words that only one of two texts has, and how many pairs more the first one has.
 ///
-/// The sketch has no direction: the same bits differ if a paragraph comes and if it goes. The growth tells the two cases apart.
+/// The sketch has no direction: the same bits differ if a paragraph comes and if it goes. The growth tells the two
+/// cases apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     bits: [u8; BITS / 8],
@@ -113,8 +114,8 @@ impl Difference {
         Self { bits, grew: self.grew - other.grew, slack: self.slack + slack }
     }
 
-    /// Whether most of it is a text in place of another one. Such texts may take turns (advertisements, for example), so their
-    /// difference may be met in both directions. A text that came, or that went, went in one direction only.
+    /// Whether most of it is a text in place of another one. Such texts may take turns (advertisements, for example),
+    /// so their difference may be met in both directions. A text that came, or that went, went in one direction only.
     fn is_replacement(&self) -> bool {
         self.grew.unsigned_abs() as f32 <= 0.5 * self.pairs()
     }

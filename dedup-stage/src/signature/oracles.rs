@@ -31,8 +31,8 @@ pub fn edit_similarity(a: &[WordHash], b: &[WordHash]) -> f64 {
     }
 }
 
-/// Deals the words to `buckets` buckets by their hashes, in the order of the text, and returns the checksum of each bucket
-/// (Pugh, Henzinger, US patent 6,658,423, 2003). An edit changes only the buckets of its words.
+/// Deals the words to `buckets` buckets by their hashes, in the order of the text, and returns the checksum of each
+/// bucket (Pugh, Henzinger, US patent 6,658,423, 2003). An edit changes only the buckets of its words.
 pub fn bucket_checksums(words: &[WordHash], buckets: usize) -> Vec<u64> {
     let mut sums = vec![0u64; buckets];
     for word in words {

@@ -47,7 +47,8 @@ impl From<Sketch> for [[u8; 32]; 2] {
     }
 }
 
-/// The first bits of the sketch of a text: a part of a [`Sketch`] that is small enough to be kept in memory for each page.
+/// The first bits of the sketch of a text: a part of a [`Sketch`] that is small enough to be kept in memory for each
+/// page.
 pub type Glance = [u8; Sketch::GLANCE];
 
 /// How two pages compare at the second look.
@@ -73,8 +74,8 @@ impl SecondLook {
         self.same_text && !self.other_links
     }
 
-    /// Whether two documents of corpora are duplicates. Many documents are plain text: that one has no links says nothing of the
-    /// other.
+    /// Whether two documents of corpora are duplicates. Many documents are plain text: that one has no links says
+    /// nothing of the other.
     pub fn is_duplicate_document(&self) -> bool {
         self.same_text && (self.one_has_links || !self.other_links)
     }
@@ -83,8 +84,8 @@ impl SecondLook {
 impl Sketch {
     /// Size of the stored form.
     pub const BYTES: usize = 64;
-    /// Bytes of a [`Glance`]. Two unrelated texts differ in half of its bits, 72 on average; that is enough to rule out 99.9 % of
-    /// them.
+    /// Bytes of a [`Glance`]. Two unrelated texts differ in half of its bits, 72 on average; that is enough to rule out
+    /// 99.9 % of them.
     pub const GLANCE: usize = 18;
     /// Resemblance from which two texts are duplicates.
     pub const RESEMBLANCE: f32 = 0.71;

@@ -1,10 +1,10 @@
 //! A journal that a power cut tore in the middle of a value.
 //!
-//! In a power cut, any block that was not synced may be missing on disk. If the last batch of a journal ends too early or
-//! cannot be read, fjall ignores it and opens the state as of the commit before. But if the missing block lies inside
-//! one large value, the batch can be read and has both its ends, and only its checksum is wrong. Then fjall refuses the
-//! whole journal. Such a batch was never reported as durable, so the journal may end where the missing block begins.
-//! After this cut, fjall finds a batch that ends too early.
+//! In a power cut, any block that was not synced may be missing on disk. If the last batch of a journal ends too early
+//! or cannot be read, fjall ignores it and opens the state as of the commit before. But if the missing block lies
+//! inside one large value, the batch can be read and has both its ends, and only its checksum is wrong. Then fjall
+//! refuses the whole journal. Such a batch was never reported as durable, so the journal may end where the missing
+//! block begins. After this cut, fjall finds a batch that ends too early.
 
 use std::fs::{self, OpenOptions};
 use std::io;

@@ -42,9 +42,9 @@ impl Frontier {
     }
 
     /// Takes a link of a page that is no duplicate, or a seed, sitemap, feed or redirect. The URL is queued if it was
-    /// never met, if it was held, or if it was refused for a reason that comes from the link, so that another link may lift it. If it is queued with a
-    /// lower priority, it may be queued again with the better one (in `demote`, in focused crawls, and if it is to be
-    /// visited again); it counts as seen all the same.
+    /// never met, if it was held, or if it was refused for a reason that comes from the link, so that another link may
+    /// lift it. If it is queued with a lower priority, it may be queued again with the better one (in `demote`, in
+    /// focused crawls, and if it is to be visited again); it counts as seen all the same.
     pub fn add(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
@@ -71,8 +71,8 @@ impl Frontier {
         }
     }
 
-    /// Refuses a link: outside the scope, too deep, `nofollow` and so on. The refusal is recorded, unless the URL was met
-    /// before.
+    /// Refuses a link: outside the scope, too deep, `nofollow` and so on. The refusal is recorded, unless the URL was
+    /// met before.
     pub fn refuse(&mut self, found: &Found<'_>, reason: SkipReason, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
@@ -83,9 +83,10 @@ impl Frontier {
         self.refused(found, reason, Detail::None, session)
     }
 
-    /// Queues a sitemap that a sitemap index names, if it was never met. (The frontier itself queues the sitemaps that robots.txt
-    /// names.) A sitemap is fetched before any page of its host, and robots.txt does not hold for it. `depth` is the number
-    /// of sitemaps that lead to it, each of them named by the one before. A chain of sitemaps that is too long is a trap.
+    /// Queues a sitemap that a sitemap index names, if it was never met. (The frontier itself queues the sitemaps that
+    /// robots.txt names.) A sitemap is fetched before any page of its host, and robots.txt does not hold for it.
+    /// `depth` is the number of sitemaps that lead to it, each of them named by the one before. A chain of sitemaps
+    /// that is too long is a trap.
     pub fn add_sitemap(&mut self, url: &Url, depth: u32, session: &mut Session) -> Result<Admission> {
         if depth >= config::bounds::SITEMAPS_IN_A_ROW {
             return Ok(Admission::Refused(SkipReason::Trap));
@@ -104,7 +105,8 @@ impl Frontier {
     }
 
     fn queue_sitemap(&mut self, url: &Url, depth: u32, again: bool, session: &mut Session) -> Result<Admission> {
-        // The hash need not have the crawl's secret, because a collision made on purpose hides no more than another sitemap.
+        // The hash need not have the crawl's secret, because a collision made on purpose hides no more than another
+        // sitemap.
         let hash = xxh3::xxh3_64_with_seed(url.as_str().as_bytes(), u64::from_be_bytes(*b"sitemaps"));
         let site = self.keys.site(url);
         if self.is_foreign(site) {
@@ -163,7 +165,10 @@ impl Frontier {
         } else if hops(found.via) > Self::MOST_HOPS {
             Some((SkipReason::Trap, Detail::Redirects))
         } else if found.via != Via::Seed && !self.hosts.may_come(found.id.site) {
-            return Ok(Admission::LeftOut);
+            if !self.met(found.id.url) {
+                return Ok(Admission::LeftOut);
+            }
+            Some((SkipReason::Trap, Detail::Hosts))
         } else {
             None
         };
@@ -182,6 +187,13 @@ impl Frontier {
         };
         match self.urls.get(found.id.url) {
             None => self.refused(found, refusal.0, refusal.1, session),
+            // A URL that stayed held after this would be released again at each end of the queue. The target of too
+            // many redirects stays held: without them it would be queued.
+            Some(Standing::HeldFor | Standing::HeldAs { .. } | Standing::Stopped { .. })
+                if refusal.1 != Detail::Redirects =>
+            {
+                self.refused(found, refusal.0, refusal.1, session)
+            }
             // The URL has a record already, and the record stays.
             Some(_) => Ok(Admission::Refused(refusal.0)),
         }
@@ -198,8 +210,8 @@ impl Frontier {
         Ok(Admission::Refused(reason))
     }
 
-    /// A direct link leads to a queued URL. If the URL was queued as the target of a redirect, its hops do not count any
-    /// more.
+    /// A direct link leads to a queued URL. If the URL was queued as the target of a redirect, its hops do not count
+    /// any more.
     fn met_directly(&mut self, found: &Found<'_>) {
         if hops(found.via) == 0
             && let Some(direct) = self.jobs.chained.get_mut(&found.id.url)

@@ -1,14 +1,14 @@
-//! Moves a set of hosts to another state of the same crawl. No frontier may have one of the states open. The other state is
-//! empty ([`copy`]), or has other hosts: then what belongs to no host is put together ([`merge`]).
+//! Moves a set of hosts to another state of the same crawl. No frontier may have one of the states open. The other
+//! state is empty ([`copy`]), or has other hosts: then what belongs to no host is put together ([`merge`]).
 //!
-//! All records of a host lie under keys that begin with the identity of the host (in the queue, with the era before it).
-//! So they move as ranges of keys. Three kinds of entries have other keys:
+//! All records of a host lie under keys that begin with the identity of the host (in the queue, with the era before
+//! it). So they move as ranges of keys. Three kinds of entries have other keys:
 //!
-//! - An entry of the index of held URLs ([`spaces::HELD_FOR`]) begins with the URL that is waited for, which may be on a
-//!   host that does not move. The entry goes where the held URL goes.
+//! - An entry of the index of held URLs ([`spaces::HELD_FOR`]) begins with the URL that is waited for, which may be on
+//!   a host that does not move. The entry goes where the held URL goes.
 //! - Hosts that sleep on disk are listed by the time when they are due.
-//! - Work in the background is copied to the other state, and also stays here. In the state that has none of its URLs, it
-//!   finds nothing to do.
+//! - Work in the background is copied to the other state, and also stays here. In the state that has none of its URLs,
+//!   it finds nothing to do.
 //!
 //! A URL can be held for a URL on the other side of the cut. Nobody will tell when that URL was fetched. So [`prepare`]
 //! asks for a new decision about each of these, unless the other URL was fetched well already: then the held URL is a
@@ -50,7 +50,8 @@ pub fn prepare(sites: &Sites, from: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// Copies these hosts to another state, which has no hosts (or some of these, after a crash). Returns the number of entries.
+/// Copies these hosts to another state, which has no hosts (or some of these, after a crash). Returns the number of
+/// entries.
 pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
     super::put_format(to);
     Queues::reserve(Queues::open(from)?.arrivals(), to);
@@ -63,8 +64,8 @@ pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
     Ok(count)
 }
 
-/// Puts entries of [`spaces::FRONTIER_OWN`] that were copied from another frontier beside those of this one, which has other
-/// hosts. Work in the background may be done twice then, which changes nothing.
+/// Puts entries of [`spaces::FRONTIER_OWN`] that were copied from another frontier beside those of this one, which has
+/// other hosts. Work in the background may be done twice then, which changes nothing.
 pub fn merge(entries: &[(Vec<u8>, Vec<u8>)], to: &mut Session) -> Result<()> {
     let mut works = Works::open(to)?;
     for (key, value) in entries {

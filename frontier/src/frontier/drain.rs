@@ -1,6 +1,6 @@
-//! Releases of many URLs: when nothing is left to be fetched, when the rescue asks for it, and when a crawl goes on with
-//! another mode, scope or cap. Also here: the settings of a run (rules, scope, caps, own hosts) and the walk over all
-//! held URLs.
+//! Releases of many URLs: when nothing is left to be fetched, when the rescue asks for it, and when a crawl goes on
+//! with another mode, scope or cap. Also here: the settings of a run (rules, scope, caps, own hosts) and the walk over
+//! all held URLs.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -32,8 +32,8 @@ impl Frontier {
         self.rules.as_ref()
     }
 
-    /// From now on, a queued URL that `scope` does not admit is refused when its turn comes. To be called at the start of
-    /// a run. `changed` says whether the scope, a cap or a limit of URLs has changed since the last run. If so,
+    /// From now on, a queued URL that `scope` does not admit is refused when its turn comes. To be called at the start
+    /// of a run. `changed` says whether the scope, a cap or a limit of URLs has changed since the last run. If so,
     /// [`Frontier::step`] decides again about the URLs that one of these refused.
     pub fn use_scope(&mut self, scope: Arc<Scope>, changed: bool, session: &mut Session) {
         self.bounds.scope = Some(scope);
@@ -42,8 +42,8 @@ impl Frontier {
         }
     }
 
-    /// Sets the caps on the pages of one host and of one registrable domain; 0 for no cap. To be called at the start of a
-    /// run.
+    /// Sets the caps on the pages of one host and of one registrable domain; 0 for no cap. To be called at the start of
+    /// a run.
     pub fn cap_pages(&mut self, of_host: u64, of_domain: u64, session: &Session) -> Result<()> {
         self.bounds.of_host = of_host;
         self.bounds.of_domain = of_domain;
@@ -86,15 +86,15 @@ impl Frontier {
         Ok(!self.works.is_empty())
     }
 
-    /// Releases every held link of a duplicate, and if `stopped` is set also the URLs that rewrites stopped. (URLs that a
-    /// corpus knows stay held.) This is for a crawl that goes on in another mode. [`Frontier::step`] does the work.
+    /// Releases every held link of a duplicate, and if `stopped` is set also the URLs that rewrites stopped. (URLs that
+    /// a corpus knows stay held.) This is for a crawl that goes on in another mode. [`Frontier::step`] does the work.
     pub fn release_all(&mut self, stopped: bool, session: &mut Session) {
         self.works.add(Task::Records { of: None, which: Which::All { stopped } }, session);
     }
 
-    /// A sample of a lot brought `good` new pages: releases all URLs of the lot, and follows those that are met later. `site` is
-    /// the host of one of them; if the lot is a family (`wide`), the others are of any host of its domain. [`Frontier::step`]
-    /// does the work.
+    /// A sample of a lot brought `good` new pages: releases all URLs of the lot, and follows those that are met later.
+    /// `site` is the host of one of them; if the lot is a family (`wide`), the others are of any host of its domain.
+    /// [`Frontier::step`] does the work.
     pub fn fall(&mut self, lot: Lot, site: SiteId, wide: bool, good: u64, session: &mut Session) {
         self.fallen.add(lot, wide, u32::try_from(good).unwrap_or(u32::MAX), session);
         self.release_lot(lot, site, session);

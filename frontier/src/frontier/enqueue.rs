@@ -17,9 +17,9 @@ impl Frontier {
     /// Most sitemaps of one host in one run of the program, because sitemaps can name sitemaps without end.
     const SITEMAPS: u32 = config::bounds::SITEMAPS;
 
-    /// Queues an entry. False if its host has no room for the origin of the URL, or has named too many sitemaps. `fixed`: there is
-    /// room for the origin in any case. If `queued` is given, the URL comes into the state `Queued`, with this last visit.
-    /// Otherwise the URL is `Queued` already.
+    /// Queues an entry. False if its host has no room for the origin of the URL, or has named too many sitemaps.
+    /// `fixed`: there is room for the origin in any case. If `queued` is given, the URL comes into the state `Queued`,
+    /// with this last visit. Otherwise the URL is `Queued` already.
     pub(super) fn enqueue(
         &mut self,
         url: &Url,

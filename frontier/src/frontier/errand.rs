@@ -38,7 +38,8 @@ impl Frontier {
             Outcome::Returned { .. } => {
                 let host = self.hosts.get_mut(id);
                 host.pace.wait_until(at + Self::RETURNED);
-                // The host's own robots.txt is asked for again when its turn comes. An errand for another host must be kept.
+                // The host's own robots.txt is asked for again when its turn comes. An errand for another host must be
+                // kept.
                 if errand.askers.iter().any(|asker| asker.moves > 0) {
                     host.errands.put_back(errand);
                 }
@@ -119,9 +120,9 @@ impl Frontier {
         Ok(())
     }
 
-    /// Robots files that hosts of this frontier were sent for to hosts of other frontiers, since this was asked last. Each
-    /// has to be given to the frontier that has the host ([`Frontier::run_errand`]). They are in no state: what is lost has
-    /// to be given again.
+    /// Robots files that hosts of this frontier were sent for to hosts of other frontiers, since this was asked last.
+    /// Each has to be given to the frontier that has the host ([`Frontier::run_errand`]). They are in no state: what is
+    /// lost has to be given again.
     pub fn take_errands(&mut self) -> Vec<Errand> {
         std::mem::take(&mut self.afar.errands)
     }

@@ -32,8 +32,8 @@ impl Frontier {
     /// A host that is due within this time is due soon.
     const SOON: Millis = 10_000;
 
-    /// URLs that were queued for another visit and were refused when their turn came. Their last visit stands, and no report
-    /// comes. Each of them is returned once.
+    /// URLs that were queued for another visit and were refused when their turn came. Their last visit stands, and no
+    /// report comes. Each of them is returned once.
     pub fn take_withdrawn(&mut self) -> Vec<UrlId> {
         std::mem::take(&mut self.jobs.withdrawn)
     }
@@ -136,8 +136,8 @@ impl Frontier {
         Ok(due.map_or(Next::Idle, |due| Next::Wait(self.next_late().map_or(due, |late| late.min(due).max(now + 1)))))
     }
 
-    /// Like [`Frontier::next`], while no page may be fetched: only errands for other frontiers are handed out, which would
-    /// wait for ever.
+    /// Like [`Frontier::next`], while no page may be fetched: only errands for other frontiers are handed out, which
+    /// would wait for ever.
     ///
     /// # Complexity
     ///
@@ -195,9 +195,9 @@ impl Frontier {
         self.rules_known(errand, &RobotsRules::unreachable(now, None, trouble), now, session)
     }
 
-    /// Whether the best ready host should wait, because another host has a much better URL that is due soon. A host waits
-    /// only while slots are scarce, so no slot is idle that nobody else needs. And it waits at most a tenth of its own
-    /// delay, so no crawl takes much longer. In this way a crawl with few slots spends them on its best URLs.
+    /// Whether the best ready host should wait, because another host has a much better URL that is due soon. A host
+    /// waits only while slots are scarce, so no slot is idle that nobody else needs. And it waits at most a tenth of
+    /// its own delay, so no crawl takes much longer. In this way a crawl with few slots spends them on its best URLs.
     fn is_held_back(&self, id: HostId, now: Millis) -> bool {
         let host = self.hosts.get(id);
         let (Phase::Ready(rank, _) | Phase::Benched(_, rank, _), Some(best)) =
@@ -213,8 +213,8 @@ impl Frontier {
             && (self.schedule.fetching() > 0 || self.schedule.next_due().is_some_and(|due| due < now + Self::SOON))
     }
 
-    /// Whether a ready host would exceed a share of the slots, or is of a large domain that had the last slot. If so, it
-    /// waits in the line of that share from now on.
+    /// Whether a ready host would exceed a share of the slots, or is of a large domain that had the last slot. If so,
+    /// it waits in the line of that share from now on.
     fn must_wait_in_line(&mut self, id: HostId, room: Room) -> bool {
         let is_of_large = self.hosts.is_of_large_domain(id);
         let host = self.hosts.get_mut(id);
@@ -252,11 +252,12 @@ impl Frontier {
         Ok((key, taken.0))
     }
 
-    /// Counts a request to the host, if the caps over all hosts allow it. Otherwise returns the time at which to ask again.
+    /// Counts a request to the host, if the caps over all hosts allow it. Otherwise returns the time at which to ask
+    /// again.
     fn request(&mut self, id: HostId, now: Millis) -> std::result::Result<(), Millis> {
         self.rate.request(now)?;
-        // A host that is alone at its address may be asked once in each delay. Hosts that share an address need not wait
-        // longer.
+        // A host that is alone at its address may be asked once in each delay. Hosts that share an address need not
+        // wait longer.
         let politeness = &self.conduct.politeness;
         let floor = politeness.address_delay.0.min(politeness.delay.0);
         self.addresses.started(self.hosts.get(id).addresses.ids(), now, floor);
@@ -319,7 +320,8 @@ impl Frontier {
         job
     }
 
-    /// An entry is not fetched. Its URL is refused or stopped. If it was visited before, it is `Done` with its last visit.
+    /// An entry is not fetched. Its URL is refused or stopped. If it was visited before, it is `Done` with its last
+    /// visit.
     pub(super) fn pass_over(&mut self, entry: Entry, refusal: Refusal, session: &mut Session) -> Result<()> {
         if entry.sitemap {
             return Ok(());

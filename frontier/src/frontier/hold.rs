@@ -1,6 +1,6 @@
 //! How links of duplicates enter the frontier. A link is held for its counterpart or as news, or learned rules stop it.
-//! It is queued if it must be tried, or if its counterpart has fallen. Also here: `Frontier::release`, which queues a URL
-//! that is held, stopped or refused.
+//! It is queued if it must be tried, or if its counterpart has fallen. Also here: `Frontier::release`, which queues a
+//! URL that is held, stopped or refused.
 
 use std::sync::Arc;
 
@@ -33,9 +33,9 @@ pub(super) enum Way {
 }
 
 impl Frontier {
-    /// Whether a duplicate's link to a URL (`id.url`) may change the state of the URL: the URL was never met, is held, or
-    /// was refused for a reason that another link may not have. Answered from memory, so that the caller need not find
-    /// the counterparts of most links.
+    /// Whether a duplicate's link to a URL (`id.url`) may change the state of the URL: the URL was never met, is held,
+    /// or was refused for a reason that another link may not have. Answered from memory, so that the caller need not
+    /// find the counterparts of most links.
     pub fn wants_counterpart(&self, url: u64) -> bool {
         is_open(self.urls.get(url))
     }
@@ -107,9 +107,9 @@ impl Frontier {
         fallen.filter(|lot| self.fallen.are_followed(*lot))
     }
 
-    /// Queues a link as a trial. A trial of a pair of hosts or of a rule comes before all other URLs of its host, because
-    /// other URLs wait for the result. A trial of news comes after all other URLs, so that it is not credited with pages
-    /// that the other URLs bring.
+    /// Queues a link as a trial. A trial of a pair of hosts or of a rule comes before all other URLs of its host,
+    /// because other URLs wait for the result. A trial of news comes after all other URLs, so that it is not credited
+    /// with pages that the other URLs bring.
     pub(super) fn try_link(&mut self, found: &Found<'_>, trial: Trial, session: &mut Session) -> Result<Admission> {
         let priority = if matches!(trial, Trial::News { .. }) { 0.0 } else { 1.0 };
         self.queue_trial(&Found { via: Via::Trial, priority, ..found.clone() }, trial, session)
@@ -129,8 +129,8 @@ impl Frontier {
         Ok(admission)
     }
 
-    /// Decides about news if learned rules name a fetched page that shows the same: the rules stop the link, or it is tried.
-    /// `None` if no rule explains the link.
+    /// Decides about news if learned rules name a fetched page that shows the same: the rules stop the link, or it is
+    /// tried. `None` if no rule explains the link.
     pub(super) fn explained(&mut self, id: UrlId, url: &Url, session: &mut Session) -> Result<Option<Way>> {
         let Some(rules) = &self.rules else { return Ok(None) };
         let Some(stop) = rules.shown_by(url, id, &self.urls, session)? else { return Ok(None) };
@@ -201,7 +201,8 @@ impl Frontier {
         })
     }
 
-    /// Decides about a link whose counterpart was fetched well. Inside one registrable domain it is held, and not tried.
+    /// Decides about a link whose counterpart was fetched well. Inside one registrable domain it is held, and not
+    /// tried.
     fn decide(&mut self, id: UrlId, url: &Url, counterpart: UrlId, session: &mut Session) -> Result<Way> {
         let strictness = Strictness::between(id.site, counterpart.site);
         if strictness != Strictness::Foreign {

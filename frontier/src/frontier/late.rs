@@ -1,12 +1,14 @@
 //! When a crawl in `demote` fetches the URLs that rewrites stop: last, but not so late that the crawl takes longer.
 //!
-//! A rewrite stops a URL because another URL shows the same, so the URL can wait until all else is fetched. But the URLs of
-//! a host that mirrors another one are nearly all stopped. If they waited until the crawl is over elsewhere, the whole crawl
-//! would take up to twice as long. So the stopped URLs of a host that has nothing else to do are released when its delays
-//! need as much time for them as any other host needs for its queue. From then on the host is as far behind as the others.
+//! A rewrite stops a URL because another URL shows the same, so the URL can wait until all else is fetched. But the
+//! URLs of a host that mirrors another one are nearly all stopped. If they waited until the crawl is over elsewhere,
+//! the whole crawl would take up to twice as long. So the stopped URLs of a host that has nothing else to do are
+//! released when its delays need as much time for them as any other host needs for its queue. From then on the host is
+//! as far behind as the others.
 //!
-//! The queues of the others grow while they are crawled, so what is queued is the least that they have to do, and a host is
-//! released early rather than late. Where there are no delays no host keeps a crawl waiting, and nothing is released early.
+//! The queues of the others grow while they are crawled, so what is queued is the least that they have to do, and a
+//! host is released early rather than late. Where there are no delays no host keeps a crawl waiting, and nothing is
+//! released early.
 
 use std::collections::HashMap;
 
@@ -42,8 +44,8 @@ impl Late {
 }
 
 impl Frontier {
-    /// Releases the stopped URLs of the hosts whose time has come. True if there are such hosts: [`Frontier::step`] does the
-    /// work.
+    /// Releases the stopped URLs of the hosts whose time has come. True if there are such hosts: [`Frontier::step`]
+    /// does the work.
     pub(super) fn release_late(&mut self, now: Millis, session: &mut Session) -> bool {
         if self.late.stopped.is_empty() || now < self.late.look_at || !self.works.is_empty() {
             return false;

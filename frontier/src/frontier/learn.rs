@@ -18,12 +18,13 @@ use crate::rules::{Learned, Lesson, RuleId, Shows, Stop, Unlike, shown_at};
 use crate::url::{Ended, Standing};
 
 impl Frontier {
-    /// Takes the verdict on a page: what it brought (`None` if it was not judged: an error, an image), and how much of it
-    /// was new, 0..1. To be called for every page that was answered, after all its links were added, held or refused.
+    /// Takes the verdict on a page: what it brought (`None` if it was not judged: an error, an image), and how much of
+    /// it was new, 0..1. To be called for every page that was answered, after all its links were added, held or
+    /// refused.
     ///
-    /// Duplicates spend the budget of their group and host; other pages earn it back. If a budget is spent, a URL of the
-    /// group or host is refused (in `drop`: stopped) when its turn comes. The novelty changes the priority of other URLs of the group. For a
-    /// trial of news, this is the result.
+    /// Duplicates spend the budget of their group and host; other pages earn it back. If a budget is spent, a URL of
+    /// the group or host is refused (in `drop`: stopped) when its turn comes. The novelty changes the priority of other
+    /// URLs of the group. For a trial of news, this is the result.
     pub fn verdict(&mut self, job: &Job, brought: Option<Brought>, novelty: f32, session: &mut Session) -> Result<()> {
         let duplicate = brought.map(|brought| brought == Brought::Nothing);
         match job.trial.as_deref() {
@@ -55,8 +56,8 @@ impl Frontier {
         Ok(())
     }
 
-    /// A page was judged. `little` says that it brought little text of its own. A host with many such pages gets a falling share of
-    /// the fetches.
+    /// A page was judged. `little` says that it brought little text of its own. A host with many such pages gets a
+    /// falling share of the fetches.
     pub fn brought(&mut self, job: &Job, little: bool, session: &mut Session) {
         if let Some(id) = self.hosts.find(job.page.url.site) {
             self.hosts.get_mut(id).brought(little, session);

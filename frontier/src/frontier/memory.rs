@@ -1,5 +1,5 @@
-//! Decides which hosts are in memory. Their number is bounded. If there are more, some hosts that have nothing to do soon
-//! sleep on disk, and come back when they are due.
+//! Decides which hosts are in memory. Their number is bounded. If there are more, some hosts that have nothing to do
+//! soon sleep on disk, and come back when they are due.
 
 use dedup_stage::store::{Result, Session};
 
@@ -71,7 +71,8 @@ impl Frontier {
     /// host of a large domain, unless it belongs to such a domain itself. If all hosts in memory wait, one host that is
     /// due wakes in any case.
     pub(super) fn call_sleepers(&mut self, now: Millis, session: &mut Session) -> Result<()> {
-        // A host that comes back here stays for this call. Otherwise two hosts could take each other's room without end.
+        // A host that comes back here stays for this call. Otherwise two hosts could take each other's room without
+        // end.
         let mut back = Vec::new();
         while let Some(FirstAsleep { due, site, is_of_crowd }) = self.hosts.sleep.first(now, session)? {
             if !self.hosts.has_room(&self.queues) {
@@ -90,8 +91,8 @@ impl Frontier {
         Ok(())
     }
 
-    /// A host has had a job. If sleeping hosts were due before it, it makes room for them now and then. It makes room for
-    /// a host of a large domain only if it belongs to a large domain itself.
+    /// A host has had a job. If sleeping hosts were due before it, it makes room for them now and then. It makes room
+    /// for a host of a large domain only if it belongs to a large domain itself.
     pub(super) fn take_turns(&mut self, id: HostId, session: &mut Session) -> Result<()> {
         let host = self.hosts.get_mut(id);
         host.jobs += 1;

@@ -1,10 +1,10 @@
 //! The frontier itself: the parts that it is made of, and how it is opened.
 //!
-//! A URL that may be fetched gets an entry in a lane of its host ([`Queues`], [`Hosts`]). Any other URL that is met gets
-//! a record ([`Urls`]). A queued URL is handed out when the turn of its host comes ([`Schedule`]): the host's address
-//! must be known, its robots.txt must have been read, and the pace of the host and of its address must allow a request.
-//! The report of the job ends the visit, or queues the URL again. A URL that is held or stopped waits for another URL.
-//! When that one was fetched, work in the background ([`Works`]) decides about the waiting URL.
+//! A URL that may be fetched gets an entry in a lane of its host ([`Queues`], [`Hosts`]). Any other URL that is met
+//! gets a record ([`Urls`]). A queued URL is handed out when the turn of its host comes ([`Schedule`]): the host's
+//! address must be known, its robots.txt must have been read, and the pace of the host and of its address must allow a
+//! request. The report of the job ends the visit, or queues the URL again. A URL that is held or stopped waits for
+//! another URL. When that one was fetched, work in the background ([`Works`]) decides about the waiting URL.
 
 mod admit;
 mod check;
@@ -100,8 +100,8 @@ pub struct Frontier {
 #[derive(Debug)]
 struct Conduct {
     politeness: Politeness,
-    /// A further attempt after a server error waits no longer than this. If it waited longer than `--patience`, the crawl would
-    /// end.
+    /// A further attempt after a server error waits no longer than this. If it waited longer than `--patience`, the
+    /// crawl would end.
     longest_wait: Millis,
     max_length: usize,
     /// Whether sitemaps that robots.txt names are read.
@@ -151,7 +151,8 @@ struct Jobs {
     open: BTreeMap<u64, Open>,
     /// The last job handed out.
     last: u64,
-    /// Queued URLs that are targets of redirects. True if a direct link leads to the URL, too: then its hops do not count.
+    /// Queued URLs that are targets of redirects. True if a direct link leads to the URL, too: then its hops do not
+    /// count.
     chained: HashMap<u64, bool>,
     /// URLs that were queued for another visit and were then refused.
     withdrawn: Vec<UrlId>,
@@ -183,9 +184,9 @@ const FORMAT: &[u8] = b"format";
 const VERSION: u32 = 2;
 
 impl Frontier {
-    /// Opens the frontier of `session`. After a restart every host waits one full delay from `now`, even a host that the
-    /// store does not know yet, because it may have been asked just before the crash. (Commit before the first request.
-    /// Otherwise a crash right after the first start is not recognized.)
+    /// Opens the frontier of `session`. After a restart every host waits one full delay from `now`, even a host that
+    /// the store does not know yet, because it may have been asked just before the crash. (Commit before the first
+    /// request. Otherwise a crash right after the first start is not recognized.)
     ///
     /// # Errors
     ///

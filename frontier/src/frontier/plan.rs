@@ -1,5 +1,5 @@
-//! The next step of a host whose turn it is: find its address, ask for a robots.txt, fetch a URL, or wait. The bounds, the
-//! budgets and the learned rules are asked here. So this is the place where a rule stops a URL or lets it be tried.
+//! The next step of a host whose turn it is: find its address, ask for a robots.txt, fetch a URL, or wait. The bounds,
+//! the budgets and the learned rules are asked here. So this is the place where a rule stops a URL or lets it be tried.
 
 use config::{OnDuplicate, Robots};
 use dedup_stage::store::{Error, Result, Session};
@@ -154,8 +154,8 @@ impl Frontier {
         }
     }
 
-    /// The step that must come before a request for `url`: find the address of the host, or wait for the pace of the host
-    /// or of its address. `None` if the request may be made now.
+    /// The step that must come before a request for `url`: find the address of the host, or wait for the pace of the
+    /// host or of its address. `None` if the request may be made now.
     pub(super) fn first(&self, id: HostId, url: &Url, now: Millis) -> Option<HostAction> {
         let host = self.hosts.get(id);
         match &host.addresses {
@@ -194,7 +194,8 @@ impl Frontier {
             return refuse(reason, Detail::None);
         }
         match entry.via {
-            // Trials are not stopped by rules. A URL whose representative failed may be stopped for another representative.
+            // Trials are not stopped by rules. A URL whose representative failed may be stopped for another
+            // representative.
             Via::Trial | Via::Rescue | Via::Again => Ok(Pass::Fetch),
             Via::Released { why } if why != Release::Counterpart => Ok(Pass::Fetch),
             _ => self.meet_rules(url, entry, session),

@@ -204,7 +204,8 @@ impl Frontier {
         self.end(entry.id, &state, session)
     }
 
-    /// A queued URL comes into another state. Work in the background decides about the URLs that are held or stopped for it.
+    /// A queued URL comes into another state. Work in the background decides about the URLs that are held or stopped
+    /// for it.
     pub(super) fn end(&mut self, id: UrlId, state: &State, session: &mut Session) -> Result<()> {
         let note = match self.urls.get(id.url) {
             Some(Standing::Queued { note, .. } | Standing::Open { note }) => note,

@@ -53,8 +53,8 @@ impl Walk {
 }
 
 impl Frontier {
-    /// Up to `most` further URLs that are not fetched, and why; none at the end of the walk. Between two calls nothing else
-    /// may be called.
+    /// Up to `most` further URLs that are not fetched, and why; none at the end of the walk. Between two calls nothing
+    /// else may be called.
     ///
     /// # Complexity
     ///

@@ -22,8 +22,8 @@ use crate::spaces;
 use crate::url::{HoldCause, Kept, Standing, State, Urls, held_for};
 
 impl Frontier {
-    /// Does a little of the work in the background: at most some 256 URLs change. The engine calls this once in each pass
-    /// through its loop. True if there is more to do.
+    /// Does a little of the work in the background: at most some 256 URLs change. The engine calls this once in each
+    /// pass through its loop. True if there is more to do.
     pub fn step(&mut self, session: &mut Session) -> Result<bool> {
         let Some(Work { task, at }) = self.works.first().cloned() else { return Ok(false) };
         let up_to = match task {
@@ -42,8 +42,8 @@ impl Frontier {
         Ok(!self.works.is_empty())
     }
 
-    /// Calls `act` for the next URLs that wait for `anchor` (a URL or a template), until `act` returns false. Returns the
-    /// key from which to go on, if there are more.
+    /// Calls `act` for the next URLs that wait for `anchor` (a URL or a template), until `act` returns false. Returns
+    /// the key from which to go on, if there are more.
     fn each_held_for(
         &mut self,
         anchor: UrlId,
@@ -194,8 +194,8 @@ impl Frontier {
         Ok(behind(&keys, Works::STEP))
     }
 
-    /// Reads the next records of a host, or of all hosts, and releases those that are meant by `which`. The URLs of a family of
-    /// lots are those of all hosts of one domain.
+    /// Reads the next records of a host, or of all hosts, and releases those that are meant by `which`. The URLs of a
+    /// family of lots are those of all hosts of one domain.
     fn each_record(
         &mut self,
         of: Option<SiteId>,

@@ -267,8 +267,8 @@ impl Frontier {
         failure.map_or(Ok(()), Err)
     }
 
-    /// The shares of new pages that are expected of URLs like `url`: of its host, its path prefix and its query pattern.
-    /// `None` if its host is not in memory.
+    /// The shares of new pages that are expected of URLs like `url`: of its host, its path prefix and its query
+    /// pattern. `None` if its host is not in memory.
     pub fn expected(&self, url: &Url) -> Option<Expected> {
         let host = self.hosts.get(self.hosts.find(self.keys.site(url))?);
         host.groups.expected(url, host.origins.find(url)?)

@@ -1,5 +1,5 @@
-//! Lots that have *fallen*: a sample of their URLs brought new pages, so the reason to hold or stop them is wrong. The URLs
-//! of a fallen lot that are met later are followed, not held or stopped, as long as enough of their pages are new.
+//! Lots that have *fallen*: a sample of their URLs brought new pages, so the reason to hold or stop them is wrong. The
+//! URLs of a fallen lot that are met later are followed, not held or stopped, as long as enough of their pages are new.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

@@ -1,9 +1,9 @@
 //! How often a URL that is held or stopped is tried: at first often, then fewer and fewer, but never less than one in a
 //! hundred.
 //!
-//! A *ladder* is the record of the trials for one reason to hold or stop URLs, in one place. For a rule, the place is one
-//! folder of one host. For a hold across domains, the place is a pair of hosts: the host of the links, and the host of
-//! their counterparts.
+//! A *ladder* is the record of the trials for one reason to hold or stop URLs, in one place. For a rule, the place is
+//! one folder of one host. For a hold across domains, the place is a pair of hosts: the host of the links, and the host
+//! of their counterparts.
 //!
 //! After `a` trials that agreed, [`Ladder::gap`] URLs are held or stopped before the next trial. A trial without a
 //! result yet counts as one that agreed. Otherwise a page with many links would cause a trial for each of them. A trial
@@ -36,8 +36,8 @@ pub struct LadderKey {
 pub enum Place {
     /// Links are held for counterparts on this host, which is of another domain.
     Pair(SiteId),
-    /// The same, but only links to the folder with this hash. Such a ladder is on record only if it has fallen, because the two
-    /// hosts show different things in the folder.
+    /// The same, but only links to the folder with this hash. Such a ladder is on record only if it has fallen, because
+    /// the two hosts show different things in the folder.
     PairIn(SiteId, u64),
     /// A rule stops URLs in the folder with this hash.
     Rule(RuleId, u64),
@@ -104,11 +104,11 @@ impl Ladder {
     const RAREST: u32 = 100;
     /// Across domains, this many URLs are tried before the first one is held.
     const FIRST: u32 = 4;
-    /// For the number of trials between two hosts, the pairs that proved a rule count as so many trials at most. They were
-    /// seen before anything was stopped, and perhaps only in a part of the site that the hosts share.
+    /// For the number of trials between two hosts, the pairs that proved a rule count as so many trials at most. They
+    /// were seen before anything was stopped, and perhaps only in a part of the site that the hosts share.
     const PAIRS: u32 = 6;
-    /// The ladder falls if more counterparts than this are missing, and more than trials have agreed. A site that copies
-    /// a few pages of another site, and only links to the rest, is no mirror.
+    /// The ladder falls if more counterparts than this are missing, and more than trials have agreed. A site that
+    /// copies a few pages of another site, and only links to the rest, is no mirror.
     const MISSING: u32 = 4;
 
     /// The ladder of a rule that `agreed` pairs of this place have proved.
@@ -147,7 +147,8 @@ impl Ladder {
         }
     }
 
-    /// Decides about one more URL whose representative is still queued: it is stopped, unless too many URLs wait already.
+    /// Decides about one more URL whose representative is still queued: it is stopped, unless too many URLs wait
+    /// already.
     pub fn next_waiting(&self) -> Step {
         let room = self.agreed.saturating_add(1).saturating_pow(2).saturating_mul(4);
         if self.fell || self.undecided >= room { Step::Let } else { Step::Wait }

@@ -1,5 +1,5 @@
-//! Lots: held or stopped URLs that most likely share their fate. The rescue tries a few URLs of a lot, and judges the whole lot
-//! by them.
+//! Lots: held or stopped URLs that most likely share their fate. The rescue tries a few URLs of a lot, and judges the
+//! whole lot by them.
 
 use dedup_stage::url::{SiteId, UrlId};
 use serde::{Deserialize, Serialize};
@@ -12,23 +12,23 @@ use crate::reason::SkipReason;
 use crate::rules::is_id;
 use crate::url::{HoldCause, State};
 
-/// The identity of a lot, a hash. (The word is that of acceptance sampling: a few pieces of a lot are drawn, and the whole lot is
-/// judged by them.)
+/// The identity of a lot, a hash. (The word is that of acceptance sampling: a few pieces of a lot are drawn, and the
+/// whole lot is judged by them.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lot(pub u64);
 
 /// The lots of one URL. Each of the three is a lot, and the next one contains it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lots {
-    /// The *section*: the URLs of the lot that are in one folder (the path without its last segment). One chapter of a copied
-    /// manual may have been translated, while all other chapters are copies.
+    /// The *section*: the URLs of the lot that are in one folder (the path without its last segment). One chapter of a
+    /// copied manual may have been translated, while all other chapters are copies.
     pub section: Lot,
-    /// The lot: all URLs of one template that are held or stopped for one reason: for counterparts on one host, as news, because
-    /// one corpus knows them, by one rule, or for a spent budget.
+    /// The lot: all URLs of one template that are held or stopped for one reason: for counterparts on one host, as
+    /// news, because one corpus knows them, by one rule, or for a spent budget.
     pub lot: Lot,
-    /// The *family*: all lots of the hosts of one registrable domain whose URLs have one shape. If each author of a site has a
-    /// folder, then each folder is a lot, and no sample is large enough for all of them. What most of the lots of a family have
-    /// shown is taken to hold for the others.
+    /// The *family*: all lots of the hosts of one registrable domain whose URLs have one shape. If each author of a
+    /// site has a folder, then each folder is a lot, and no sample is large enough for all of them. What most of the
+    /// lots of a family have shown is taken to hold for the others.
     pub family: Lot,
 }
 
@@ -75,9 +75,9 @@ fn parent(path: &str) -> &str {
     trimmed.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// The folder of a URL, as a hash: its first path segment and the names of its parameters. All segments that look like an
-/// identifier (of a session, for example) count as one segment. Otherwise each session would be a folder of its own, and
-/// what is learned about one session would not help with the next.
+/// The folder of a URL, as a hash: its first path segment and the names of its parameters. All segments that look like
+/// an identifier (of a session, for example) count as one segment. Otherwise each session would be a folder of its own,
+/// and what is learned about one session would not help with the next.
 pub fn folder(url: &Url) -> u64 {
     let label = label(url);
     match label.trim_start_matches('/').split_once('/') {

@@ -1,8 +1,8 @@
 //! Samples of everything that is held or stopped, for the rounds of the rescue at the end of a crawl.
 //!
-//! The identity of each URL is hashed together with the number of the round. The URLs with the lowest hashes are a simple
-//! random sample without replacement. One pass over the records finds them, and keeps only the sample in memory. (The sample
-//! of the last round is a stratified one: see [`super::strata`].)
+//! The identity of each URL is hashed together with the number of the round. The URLs with the lowest hashes are a
+//! simple random sample without replacement. One pass over the records finds them, and keeps only the sample in memory.
+//! (The sample of the last round is a stratified one: see [`super::strata`].)
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -5,17 +5,18 @@ use dedup_stage::url::UrlId;
 
 use crate::url::{End, Ended, HoldCause, Standing, State, Urls};
 
-/// What stands in for a held or stopped URL: where its counterpart or representative leads, and whether that was fetched, is
-/// still queued, or failed.
+/// What stands in for a held or stopped URL: where its counterpart or representative leads, and whether that was
+/// fetched, is still queued, or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StandIn {
-    /// This URL was fetched well. It is the counterpart or representative itself, or the end of its redirects, holds and
-    /// stops. (A URL that is held because a corpus knows its source counts as fetched well.)
+    /// This URL was fetched well. It is the counterpart or representative itself, or the end of its redirects, holds
+    /// and stops. (A URL that is held because a corpus knows its source counts as fetched well.)
     Well(UrlId),
     /// This URL is still queued. It is the counterpart or representative itself, or the end of its redirects, holds and
     /// stops.
     Pending(UrlId),
-    /// The counterpart or representative was never met, failed, was refused, is missing, or waits for the URL in question.
+    /// The counterpart or representative was never met, failed, was refused, is missing, or waits for the URL in
+    /// question.
     Fallen,
     /// The counterpart or representative is held as news. It will be fetched only as a trial.
     News,

@@ -1,14 +1,15 @@
-//! A stratified sample of everything that is held back (held or stopped), for the last round of the rescue and the estimate.
+//! A stratified sample of everything that is held back (held or stopped), for the last round of the rescue and the
+//! estimate.
 //!
-//! The strata are the sections of lots ([`Lots::section`]): each has a share of the sample that is proportional to its size. A
-//! simple random sample of 40 in 2,000 URLs misses a section of 40 in every second crawl. This sample misses no section of at
-//! least `held_back / wanted` URLs (50 of 2,000, if 40 are drawn). Its estimates are at least as sharp (Cochran, "Sampling Techniques",
-//! 3rd edition 1977, section 5.6).
+//! The strata are the sections of lots ([`Lots::section`]): each has a share of the sample that is proportional to its
+//! size. A simple random sample of 40 in 2,000 URLs misses a section of 40 in every second crawl. This sample misses no
+//! section of at least `held_back / wanted` URLs (50 of 2,000, if 40 are drawn). Its estimates are at least as sharp
+//! (Cochran, "Sampling Techniques", 3rd edition 1977, section 5.6).
 //!
-//! Two passes over the records are needed. The first one counts each section ([`Strata`]). The sections are then laid end to end,
-//! and a URL is taken at every `held_back / wanted`-th place, from a random place on (a systematic sample: each URL has the same
-//! chance). This says how many URLs each section gives. The second pass draws them at random ([`StrataDraw`]). Only the counts
-//! and the sample are in memory.
+//! Two passes over the records are needed. The first one counts each section ([`Strata`]). The sections are then laid
+//! end to end, and a URL is taken at every `held_back / wanted`-th place, from a random place on (a systematic sample:
+//! each URL has the same chance). This says how many URLs each section gives. The second pass draws them at random
+//! ([`StrataDraw`]). Only the counts and the sample are in memory.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,24 +1,24 @@
 //! Templates: kinds of links, told by the forms of their URLs. Links of one template most likely share their fate.
 //!
 //! A template is all links of one host whose paths have one form and whose parameters have the same names. In the form,
-//! what names a single page is replaced by a sign: `/post/7898d81e` and `/post/dQw4w9WgXcQ` are `/post/*`, `/post/17` is
-//! `/post/#`, and `/post/ant` is `/post/w`. What names a kind of pages stays: a folder of one word, a word beside a number
-//! (`/list/page-2` is `/list/page-#`), an ending (`.html`), and a program with parameters (`/list.php?page=2`).
+//! what names a single page is replaced by a sign: `/post/7898d81e` and `/post/dQw4w9WgXcQ` are `/post/*`, `/post/17`
+//! is `/post/#`, and `/post/ant` is `/post/w`. What names a kind of pages stays: a folder of one word, a word beside a
+//! number (`/list/page-2` is `/list/page-#`), an ending (`.html`), and a program with parameters (`/list.php?page=2`).
 
 use dedup_stage::url::SiteId;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// The template of a link of `site`: a hash of the form of its path, and of the names of its parameters. The identity of
-/// the host is a hash with the secret of the crawl, so nobody can make two templates collide on purpose.
+/// The template of a link of `site`: a hash of the form of its path, and of the names of its parameters. The identity
+/// of the host is a hash with the secret of the crawl, so nobody can make two templates collide on purpose.
 pub fn template(url: &Url, site: SiteId) -> u64 {
     let form = form(url);
     xxh3_64_with_seed(form.as_bytes(), site.host ^ u64::from_be_bytes(*b"template"))
 }
 
-/// The shape of a URL, which is coarser than its form: the number of segments of its path, its ending, and the names of its
-/// parameters. Where each author, town or product has a folder of its own, its pages have a template of their own, but all have
-/// one shape.
+/// The shape of a URL, which is coarser than its form: the number of segments of its path, its ending, and the names of
+/// its parameters. Where each author, town or product has a folder of its own, its pages have a template of their own,
+/// but all have one shape.
 pub fn shape(url: &Url) -> String {
     let path = url.path();
     let (trimmed, slash) = path.strip_suffix('/').map_or((path, ""), |trimmed| (trimmed, "/"));

@@ -1,12 +1,12 @@
 //! The ceiling for sites without end. The pages of such a host keep saying what its other pages say, each time in other
-//! words (lists behind filters, apologies for missing pages), or say hardly anything (the days of an empty calendar). Such a
-//! host gets a falling share of the fetches.
+//! words (lists behind filters, apologies for missing pages), or say hardly anything (the days of an empty calendar).
+//! Such a host gets a falling share of the fetches.
 //!
 //! The ceiling counts the pages that bring little text of their own. A page that brings some text takes four of them
 //! back. When the count is above five thousand, the delay of the host grows with the count. If the first five thousand
-//! pages took a time T, about `5,000 · √(2t − 1)` pages are fetched in the time `t · T`. Nothing is refused. A shop of ten
-//! thousand products that are alike takes a quarter longer. A shop of fifty thousand takes five times as long. A site
-//! with text of its own on every fifth page takes no longer.
+//! pages took a time T, about `5,000 · √(2t − 1)` pages are fetched in the time `t · T`. Nothing is refused. A shop of
+//! ten thousand products that are alike takes a quarter longer. A shop of fifty thousand takes five times as long. A
+//! site with text of its own on every fifth page takes no longer.
 
 use serde::{Deserialize, Serialize};
 

@@ -29,8 +29,8 @@ impl Front {
 impl Host {
     /// At most this many URLs of a lane let others pass at once.
     const TURNED: usize = 16;
-    /// One in this many choices goes by age. Otherwise a calendar without end, each of whose pages is new, would keep the
-    /// crawl for ever from URLs that are only a little less promising.
+    /// One in this many choices goes by age. Otherwise a calendar without end, each of whose pages is new, would keep
+    /// the crawl for ever from URLs that are only a little less promising.
     const BY_AGE: u32 = 16;
     /// A choice by age is one among the groups whose best score is at least this share of the highest …
     const COMPARABLE: f32 = 0.25;
@@ -39,9 +39,9 @@ impl Host {
 
     /// The lane with the best URL of the host: the one with the highest score; of equal ones, the one that arrived
     /// first. One in [`Host::BY_AGE`] choices is, among the best URLs of all comparable groups that have waited for
-    /// long, the one that arrived first. Reads the front of this lane. Lanes of the origins in `blocked` are skipped, except for sitemaps, for
-    /// which no rules are needed. A URL that was tried before, and whose next attempt must wait, lets the others of its
-    /// lane pass.
+    /// long, the one that arrived first. Reads the front of this lane. Lanes of the origins in `blocked` are skipped,
+    /// except for sitemaps, for which no rules are needed. A URL that was tried before, and whose next attempt must
+    /// wait, lets the others of its lane pass.
     pub fn choose(
         &mut self,
         blocked: &[(u8, Millis)],

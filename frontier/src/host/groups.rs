@@ -187,8 +187,8 @@ impl Groups {
     }
 }
 
-/// The share of new pages in all groups of a host together. Also that of the groups with one path prefix or one query pattern,
-/// stored under the number of the first of them.
+/// The share of new pages in all groups of a host together. Also that of the groups with one path prefix or one query
+/// pattern, stored under the number of the first of them.
 struct Sums {
     host: NewShare,
     paths: Vec<NewShare>,

@@ -1,9 +1,9 @@
 //! The pace of a host: how soon it may be asked again.
 //!
 //! The delay is the time from the end of a response to the next request. It is the largest of these: the setting, the
-//! Crawl-delay of robots.txt (clamped), a multiple of the host's own response time, and a penalty. 429, 503 and
-//! many server errors in a row of answers double the penalty, and every other answer makes it smaller. After each further failure in a row, the host rests twice as
-//! long. After a number of failures it is set aside.
+//! Crawl-delay of robots.txt (clamped), a multiple of the host's own response time, and a penalty. 429, 503 and many
+//! server errors in a row of answers double the penalty, and every other answer makes it smaller. After each further
+//! failure in a row, the host rests twice as long. After a number of failures it is set aside.
 
 use crate::numbers::Millis;
 use config::Politeness;
@@ -100,8 +100,8 @@ impl Pace {
         self.wait_until(at + self.penalty + self.jitter(at, self.penalty));
     }
 
-    /// When a URL may be tried again whose attempt with this number (from 0) failed at `at`. It waits `most` at most, but for a
-    /// random part.
+    /// When a URL may be tried again whose attempt with this number (from 0) failed at `at`. It waits `most` at most,
+    /// but for a random part.
     pub fn back_off(&self, at: Millis, attempts: u32, most: Millis) -> Millis {
         let wait = (Self::BASE << attempts.min(16)).min(Self::CEILING).min(most);
         at + wait + self.jitter(at, wait)

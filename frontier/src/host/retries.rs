@@ -1,11 +1,12 @@
-//! Further attempts after answers that may be better the next time: most server errors, and bodies that were cut. (429, 503
-//! and failed connections have further attempts, too, but they slow the host down, and are no business of this file.)
+//! Further attempts after answers that may be better the next time: most server errors, and bodies that were cut. (429,
+//! 503 and failed connections have further attempts, too, but they slow the host down, and are no business of this
+//! file.)
 //!
-//! One such answer says little about the host, so its other URLs do not wait: only the URL itself does. If more than half of
-//! the host's last answers are of this kind, the host is in trouble, and waits between requests.
+//! One such answer says little about the host, so its other URLs do not wait: only the URL itself does. If more than
+//! half of the host's last answers are of this kind, the host is in trouble, and waits between requests.
 //!
-//! A host that is broken for good must not cost several fetches for each of its URLs. So each host has a *stock* of further
-//! attempts. A good answer adds half an attempt. When the stock is empty, such an answer counts at once.
+//! A host that is broken for good must not cost several fetches for each of its URLs. So each host has a *stock* of
+//! further attempts. A good answer adds half an attempt. When the stock is empty, such an answer counts at once.
 
 use crate::numbers::Millis;
 
@@ -35,14 +36,15 @@ impl Retries {
     const FIRST: u8 = 16;
     /// The largest stock, in halves.
     const MOST: u8 = 64;
-    /// A host in trouble waits this often. An outage has ended by then, or the host has a part that is broken for good, and its
-    /// other parts should not wait for that.
+    /// A host in trouble waits this often. An outage has ended by then, or the host has a part that is broken for good,
+    /// and its other parts should not wait for that.
     const STRAINS: u8 = 5;
 
     /// Whether an answer with this status may be a better one the next time. (429 and 503 say so themselves.)
     pub fn is_worth(status: u16) -> bool {
         match status {
-            // Not implemented, an HTTP version, a fault of the configuration, a loop, a login to the network, a certificate.
+            // Not implemented, an HTTP version, a fault of the configuration, a loop, a login to the network, a
+            // certificate.
             501 | 505 | 506 | 508 | 510 | 511 | 525 | 526 => false,
             status => (500..600).contains(&status),
         }

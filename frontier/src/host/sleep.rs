@@ -126,7 +126,8 @@ impl Sleep {
         }
     }
 
-    /// The sleeping host that comes first at `now`: a host of no crowd if one is due, otherwise the host that is due first.
+    /// The sleeping host that comes first at `now`: a host of no crowd if one is due, otherwise the host that is due
+    /// first.
     pub fn first(&mut self, now: Millis, session: &Session) -> Result<Option<First>> {
         let single = self.first_single(session)?;
         if single.is_some_and(|first| first.due <= now) {

@@ -371,8 +371,8 @@ impl World {
         panic!("no end");
     }
 
-    /// In a finished crawl nothing is queued, and what is held is held for something that was fetched well, or as news. (What
-    /// became of a URL of another frontier nobody knows here.)
+    /// In a finished crawl nothing is queued, and what is held is held for something that was fetched well, or as news.
+    /// (What became of a URL of another frontier nobody knows here.)
     fn finished(&mut self) {
         self.check();
         assert_eq!(self.frontier.counts().queued, 0);

@@ -102,7 +102,8 @@ impl Belief {
         })
     }
 
-    /// The gain of a page in a day: its freshness, less the price of its visits. Nothing more is learned about its rate.
+    /// The gain of a page in a day: its freshness, less the price of its visits. Nothing more is learned about its
+    /// rate.
     pub fn surplus(&self, price: f32) -> f32 {
         surplus(&self.0, price)
     }

@@ -1,4 +1,5 @@
-//! The record of a content cluster: a page that is visited (the representative) and its proven copies, which change with it.
+//! The record of a content cluster: a page that is visited (the representative) and its proven copies, which change
+//! with it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,13 +1,14 @@
 //! Trusted copies: which of them are checked, and when a copy leaves its cluster.
 //!
-//! A copy is not visited. The scheduler assumes that it shows what the representative of its cluster shows. This is sometimes
-//! wrong: a mirror is given up, or its pages change on their own (they *diverge*). So copies are checked: right after a visit
-//! to the representative, a copy is fetched and compared with it.
+//! A copy is not visited. The scheduler assumes that it shows what the representative of its cluster shows. This is
+//! sometimes wrong: a mirror is given up, or its pages change on their own (they *diverge*). So copies are checked:
+//! right after a visit to the representative, a copy is fetched and compared with it.
 //!
-//! The number of checks follows from their price. A check costs a fetch. A copy that has diverged, and was not checked, is not
-//! fresh. Let `h` be the chance that a copy diverges within a day, `v` the value of a day in which it is fresh, and `p` the
-//! price of a fetch. Then `k` checks a day cost `k p + h v / 2k`. The least cost is at `k = sqrt(h v / 2p)`. The chance is
-//! learned for each pair of hosts (or rule) from the results of its checks. It starts from the results of all pairs.
+//! The number of checks follows from their price. A check costs a fetch. A copy that has diverged, and was not checked,
+//! is not fresh. Let `h` be the chance that a copy diverges within a day, `v` the value of a day in which it is fresh,
+//! and `p` the price of a fetch. Then `k` checks a day cost `k p + h v / 2k`. The least cost is at `k = sqrt(h v /
+//! 2p)`. The chance is learned for each pair of hosts (or rule) from the results of its checks. It starts from the
+//! results of all pairs.
 //!
 //! After three copies of a pair have diverged, the other copies of the pair are checked within two of their median
 //! change periods. If that costs more than it brings, these copies leave their clusters, and are visited as pages of
@@ -77,7 +78,8 @@ pub enum Care {
     Leave,
 }
 
-/// Checks may take this share of all fetches. The bound is a tenth, and a check that finds a difference costs a second fetch.
+/// Checks may take this share of all fetches. The bound is a tenth, and a check that finds a difference costs a second
+/// fetch.
 const SHARE: f32 = 0.08;
 /// Checks that were allowed and not made are kept for later, up to this number.
 const SAVED: f32 = 100.0;

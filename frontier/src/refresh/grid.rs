@@ -1,8 +1,8 @@
 //! The grid of change rates and elapsed times on which all estimates are computed, and the tables over it.
 //!
 //! A change rate is one of [`RATES`] values, a fixed factor apart, from one change in about three years to one in about
-//! fifteen seconds. A belief about a page has a weight for each rate. So what a visit buys after a given time is a dot product
-//! of the weights with a row of a table. It costs some tens of nanoseconds.
+//! fifteen seconds. A belief about a page has a weight for each rate. So what a visit buys after a given time is a dot
+//! product of the weights with a row of a table. It costs some tens of nanoseconds.
 
 use std::array;
 use std::sync::LazyLock;
@@ -32,8 +32,8 @@ pub struct Grid {
     pub log_rate: Row,
     /// The elapsed times, days.
     pub span: [f32; SPANS],
-    /// For each elapsed time t and rate r: what a visit buys at the time t after the last one, in days of freshness. It is
-    /// `(1 - e^-rt (1 + rt)) / r`, and grows with t.
+    /// For each elapsed time t and rate r: what a visit buys at the time t after the last one, in days of freshness. It
+    /// is `(1 - e^-rt (1 + rt)) / r`, and grows with t.
     pub gain: [Row; SPANS],
     /// For each interval t and rate r: the share of time in which a page is fresh, `(1 - e^-rt) / rt`.
     pub fresh: [Row; SPANS],

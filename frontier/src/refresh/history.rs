@@ -1,8 +1,8 @@
 //! What the visits to a page have shown of its change rate, in 15 bytes.
 //!
-//! A visit tells one bit: the page has changed since the last visit, or it has not. For the times without a change, their sum
-//! is enough. For a time with a change, its length matters: "changed within ten minutes" says much about the rate, and
-//! "changed within a month" says little. So these lengths are stored as a histogram.
+//! A visit tells one bit: the page has changed since the last visit, or it has not. For the times without a change,
+//! their sum is enough. For a time with a change, its length matters: "changed within ten minutes" says much about the
+//! rate, and "changed within a month" says little. So these lengths are stored as a histogram.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,8 @@ use super::time::{DAY, Seconds};
 
 /// Bars of the histogram.
 const BARS: usize = 11;
-/// Length of the first bar, days: 15 seconds. Each bar is four times as long as the one before; the last is half a year.
+/// Length of the first bar, days: 15 seconds. Each bar is four times as long as the one before; the last is half a
+/// year.
 const FIRST: f64 = 15.0 / 86_400.0;
 /// A change counts for this many units, which are divided between the two nearest bars.
 const UNITS: f32 = 4.0;

@@ -1,10 +1,10 @@
 //! The price of a fetch: one for all hosts, and a higher one for each host whose delay binds.
 //!
-//! A visit is wanted at a price if it buys at least that price. The demand of a host is the number of visits to its pages that
-//! are wanted. The delay of a host allows a number of fetches. If the demand at the common price is higher than this number,
-//! the host has a price of its own, at which the demand equals the number. The common price is chosen so that the demand of
-//! all hosts, each cut to what its delay allows, equals the budget. So the prices are the Lagrange multipliers of the optimum
-//! under one budget and a bound for each host.
+//! A visit is wanted at a price if it buys at least that price. The demand of a host is the number of visits to its
+//! pages that are wanted. The delay of a host allows a number of fetches. If the demand at the common price is higher
+//! than this number, the host has a price of its own, at which the demand equals the number. The common price is chosen
+//! so that the demand of all hosts, each cut to what its delay allows, equals the budget. So the prices are the
+//! Lagrange multipliers of the optimum under one budget and a bound for each host.
 //!
 //! # References
 //!
@@ -43,7 +43,8 @@ impl Demand {
         self.0[at] += fetches;
     }
 
-    /// The price at which `fetches` fetches a day are wanted. If fewer are wanted even at the lowest known price, that price.
+    /// The price at which `fetches` fetches a day are wanted. If fewer are wanted even at the lowest known price, that
+    /// price.
     pub fn price(&self, fetches: f32) -> f32 {
         let above = self.0.partition_point(|wanted| *wanted > fetches);
         match above {
@@ -57,7 +58,8 @@ impl Demand {
     }
 }
 
-/// A demand with one byte for each price, because there is one of these for every host. Eight steps make a power of two.
+/// A demand with one byte for each price, because there is one of these for every host. Eight steps make a power of
+/// two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept([u8; PRICES]);
 

@@ -18,8 +18,8 @@ pub(super) struct NextVisit {
 /// A missing page is looked for again after this many days.
 const MISSING: f32 = 1.0;
 
-/// The plan for a page of a host, at the prices of the host's last review. It depends on its arguments alone, so the schedule
-/// is the same after a restart.
+/// The plan for a page of a host, at the prices of the host's last review. It depends on its arguments alone, so the
+/// schedule is the same after a restart.
 pub(super) fn plan(
     host: &Host,
     page: UrlHash,
@@ -37,8 +37,8 @@ pub(super) fn plan(
 
     let mut next = interval(host, cluster, belief, pressed);
     if next < age {
-        // The page was overdue at the review. Such pages are spread over the time to the next review. A page whose visits come
-        // more often than reviews is delayed by one interval at most.
+        // The page was overdue at the review. Such pages are spread over the time to the next review. A page whose
+        // visits come more often than reviews is delayed by one interval at most.
         next = age + u * host.window.min(next);
     }
     let mut unknown = false;
@@ -52,7 +52,8 @@ pub(super) fn plan(
         if (lesson > 0.0 || is_pilot) && at >= age {
             next = next.min(at);
         } else if lesson > 0.0 && belief.gain(age) + lesson > price {
-            // It is too late for a lesson by one visit. The next visit and a test after it are worth their price together.
+            // It is too late for a lesson by one visit. The next visit and a test after it are worth their price
+            // together.
             unknown = true;
             next = next.min(age + spread(page, host.reviewed) * host.lessons_take);
         }
@@ -64,8 +65,8 @@ pub(super) fn plan(
     NextVisit { days: next.clamp(bounds.0, bounds.1), unknown }
 }
 
-/// The price of a visit to a page is this factor times the price of its host. The factor depends on the weight of the page,
-/// and a little on chance.
+/// The price of a visit to a page is this factor times the price of its host. The factor depends on the weight of the
+/// page, and a little on chance.
 pub(super) fn scale(u: f32, cluster: &CopyCluster) -> f32 {
     (JITTER * (u - 0.5)).exp() / cluster.weight
 }

@@ -1,9 +1,9 @@
 //! The estimate of a page's change rate before its second visit. It is learned from all pages (empirical Bayes).
 //!
-//! The logarithm of a rate is a sum: the effects of the host, the path group and the depth, and a rest that belongs to the
-//! page. The rest has one distribution over all pages. The distribution has a weight for each rate of the grid, so it can have
-//! any form; for example, many pages never change. Each review of a host makes one step of expectation and maximisation. The
-//! step counts for the share of all pages that the host has.
+//! The logarithm of a rate is a sum: the effects of the host, the path group and the depth, and a rest that belongs to
+//! the page. The rest has one distribution over all pages. The distribution has a weight for each rate of the grid, so
+//! it can have any form; for example, many pages never change. Each review of a host makes one step of expectation and
+//! maximisation. The step counts for the share of all pages that the host has.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,8 @@ const FIRST_DEVIATION: f32 = 2.0;
 /// Variance of the effects before anything is known.
 const FIRST_VARIANCE: f32 = 0.25;
 
-/// The steps of expectation and maximisation are lengthened by this factor (over-relaxation), because plain steps are short.
+/// The steps of expectation and maximisation are lengthened by this factor (over-relaxation), because plain steps are
+/// short.
 const RELAX: f32 = 1.8;
 
 /// What all hosts share.

@@ -1,9 +1,9 @@
-//! The review of a host. It looks at each cluster of the host once, in any order: it counts the demand at each price, teaches
-//! the prior, and computes the due time of each page at the present price.
+//! The review of a host. It looks at each cluster of the host once, in any order: it counts the demand at each price,
+//! teaches the prior, and computes the due time of each page at the present price.
 //!
-//! A review costs about a microsecond for each cluster. In the time in which the budget visits each page once, a host has a
-//! fixed number of reviews. So the cost for each visit is O(1). Between two reviews, only the records of visited pages are
-//! read.
+//! A review costs about a microsecond for each cluster. In the time in which the budget visits each page once, a host
+//! has a fixed number of reviews. So the cost for each visit is O(1). Between two reviews, only the records of visited
+//! pages are read.
 
 use super::belief::Belief;
 use super::cluster::CopyCluster;

@@ -60,7 +60,8 @@ impl Refresh {
         &self.shared.prior
     }
 
-    /// Adds a host that may be asked once in `delay` seconds. `learned` comes from an earlier process, or is the default.
+    /// Adds a host that may be asked once in `delay` seconds. `learned` comes from an earlier process, or is the
+    /// default.
     pub fn add_host(&mut self, delay: f32, learned: Learned) -> HostId {
         let mut host = Host { learned, allows: DAY / delay.max(1e-3), ..Host::default() };
         host.reprice(&self.shared, &self.settings);
@@ -86,8 +87,8 @@ impl Refresh {
         self.shared.pages -= 1;
     }
 
-    /// Puts a page into the queue of its host, at the due time that follows from its record. This is needed only if the caller
-    /// has changed the record: made it urgent, for example.
+    /// Puts a page into the queue of its host, at the due time that follows from its record. This is needed only if the
+    /// caller has changed the record: made it urgent, for example.
     pub fn queue(&mut self, host: HostId, page: UrlHash, cluster: &CopyCluster) {
         self.push(host, self.due(host, page, cluster), page);
     }
@@ -97,8 +98,8 @@ impl Refresh {
         due(cluster, self.interval(host, page, cluster))
     }
 
-    /// Puts a page that is no cluster into the queue of its host: a copy that is to be checked, or a page that was missing. If
-    /// `due` is 0, its turn comes as soon as the host may be asked. Each review must hear of such a page
+    /// Puts a page that is no cluster into the queue of its host: a copy that is to be checked, or a page that was
+    /// missing. If `due` is 0, its turn comes as soon as the host may be asked. Each review must hear of such a page
     /// ([`Self::pass_fixed`]).
     pub fn queue_fixed(&mut self, host: HostId, page: UrlHash, due: Seconds) {
         self.push(host, due, page);
@@ -175,8 +176,8 @@ impl Refresh {
         self.queue(host, page, cluster);
     }
 
-    /// A page was visited: compares what its host said of it with what the visit shows. The record is that from before the
-    /// visit. If the page has changed, returns what is known of the time of the change.
+    /// A page was visited: compares what its host said of it with what the visit shows. The record is that from before
+    /// the visit. If the page has changed, returns what is known of the time of the change.
     pub fn heard(&mut self, host: HostId, cluster: &CopyCluster, at: Seconds, seen: VisitFinding) -> Option<Dated> {
         let told = cluster.told;
         if let Some(source) = cluster.flags.listed {
@@ -189,8 +190,8 @@ impl Refresh {
         if !seen.changed {
             return None;
         }
-        // If a source tells of a change, there was none before the reading at which it told of none. To count all the time as
-        // one in which the change may have come would make the page seem to change more often.
+        // If a source tells of a change, there was none before the reading at which it told of none. To count all the
+        // time as one in which the change may have come would make the page seem to change more often.
         let is_believed = cluster.flags.listed.is_some_and(|source| signals.believes(source));
         let told = told.filter(|_| is_believed).map(|told| {
             let span = told.saturating_sub(cluster.visited);
@@ -200,7 +201,8 @@ impl Refresh {
         told.or(date.map(|date| Dated { within: 0, quiet: at - date }))
     }
 
-    /// A sitemap or feed lists the page. `told`: when it was read, if it says that the page has changed since the last visit.
+    /// A sitemap or feed lists the page. `told`: when it was read, if it says that the page has changed since the last
+    /// visit.
     pub fn listed(
         &mut self,
         host: HostId,
@@ -253,8 +255,8 @@ impl Refresh {
         priority * Belief::new(weights).gain(LESSON_DAYS)
     }
 
-    /// The host whose review is due, if any. The caller then calls [`Self::review`], [`Self::pass`] for each of the host's
-    /// clusters, and [`Self::reviewed`]; other calls may come in between.
+    /// The host whose review is due, if any. The caller then calls [`Self::review`], [`Self::pass`] for each of the
+    /// host's clusters, and [`Self::reviewed`]; other calls may come in between.
     pub fn wants_review(&self, now: Seconds) -> Option<HostId> {
         let host = self.hosts.get(self.next as usize)?;
         (self.review.is_none() && days(host.reviewed, now) >= self.window()).then_some(self.next)

@@ -13,7 +13,8 @@ pub struct Settings {
     pub min_age: Seconds,
     /// The time from a visit until the page is due again, at most.
     pub max_age: Seconds,
-    /// The lowest price of a fetch, in days of freshness. A visit that buys less is not made, even if the host allows it.
+    /// The lowest price of a fetch, in days of freshness. A visit that buys less is not made, even if the host allows
+    /// it.
     pub least_price: f32,
     /// Whether visits are made that only teach a change rate (lessons).
     pub lessons: bool,
@@ -33,21 +34,21 @@ pub const REVIEW_DAYS: f32 = 0.5;
 pub const LESSON_DAYS: f32 = 100.0;
 /// The share of the budget that lessons may take.
 pub const LESSON_SHARE: f32 = 0.9;
-/// A test comes after this many times the price, in days. (The price is in days of freshness.) A page that changes about once
-/// in that time is just worth visiting, so the test tells on which side of this border the page is.
+/// A test comes after this many times the price, in days. (The price is in days of freshness.) A page that changes
+/// about once in that time is just worth visiting, so the test tells on which side of this border the page is.
 pub const TEST: f32 = 1.0;
 /// The share of pages without a second visit that are tested in any case, so that the prior can be learned.
 pub const PILOT: f32 = 0.1;
-/// By how much the prices of two pages differ at most (natural logarithm). So pages that are alike are not due at the same
-/// time.
+/// By how much the prices of two pages differ at most (natural logarithm). So pages that are alike are not due at the
+/// same time.
 pub const JITTER: f32 = 0.15;
-/// The share of the planned visits after the next one that take place before the next review. Often the next visit shows that
-/// the page is not worth the others.
+/// The share of the planned visits after the next one that take place before the next review. Often the next visit
+/// shows that the page is not worth the others.
 pub const AGAIN: f32 = 0.4;
 /// Sitemaps and feeds are read once in this time.
 pub const READING: Seconds = 86_400;
 /// If nothing is due, a visit may come early: after this share of its interval.
 pub const EARLY: f32 = 0.5;
-/// If nothing is due, hosts whose delay binds come before the others, as if their visits were due this much sooner. A fetch
-/// that such a host allows, and that is not made, cannot be made up for.
+/// If nothing is due, hosts whose delay binds come before the others, as if their visits were due this much sooner. A
+/// fetch that such a host allows, and that is not made, cannot be made up for.
 pub const LEAD: Seconds = 3 * 3_600;

@@ -16,7 +16,8 @@
 //!
 //! # References
 //!
-//! - Busa-Fekete et al.: A scalable crawling algorithm utilizing noisy change-indicating signals. 2025 (arXiv 2502.02430).
+//! - Busa-Fekete et al.: A scalable crawling algorithm utilizing noisy change-indicating signals. 2025 (arXiv
+//!   2502.02430).
 //! - Kolobov, Peres, Lu, Horvitz: Staying up to date with online content changes. NeurIPS 2019: mixed observability.
 //! - Li, Morgan, Zaslavsky: Balancing covariates via propensity score weighting. JASA 2018: overlap weights.
 
@@ -35,7 +36,8 @@ pub enum Source {
     Feed,
 }
 
-/// The weight of the cases in which something was true, and of those in which it was not. Old cases count less and less.
+/// The weight of the cases in which something was true, and of those in which it was not. Old cases count less and
+/// less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Tally {
     yes: f32,
@@ -98,8 +100,8 @@ impl Signals {
         }
     }
 
-    /// A page that this source lists was visited. `told`: the source had said that the page has changed. `expected`: the
-    /// probability of a change, as far as it was known without the source.
+    /// A page that this source lists was visited. `told`: the source had said that the page has changed. `expected`:
+    /// the probability of a change, as far as it was known without the source.
     pub fn visited(&mut self, source: Source, told: bool, changed: bool, expected: f32) {
         let of = self.of(source);
         if changed {
@@ -109,8 +111,8 @@ impl Signals {
         }
     }
 
-    /// How far a change that the source tells of is to be believed, 0..1: the excess of its probability over one half, doubled,
-    /// for a page of which nothing else is known.
+    /// How far a change that the source tells of is to be believed, 0..1: the excess of its probability over one half,
+    /// doubled, for a page of which nothing else is known.
     pub fn trust(mut self, source: Source) -> f32 {
         let (right, wrong) = (self.recall(source), self.of(source).of_unchanged.share(CASES, 0.5));
         ((right - wrong) / (right + wrong)).max(0.0)
@@ -126,8 +128,8 @@ impl Signals {
         self.trust(source) >= BELIEVED
     }
 
-    /// A visit at `at` had this `Last-Modified`; the visit before was at `before`. Returns the date if it tells when the page
-    /// changed last, and the dates of this host are trusted.
+    /// A visit at `at` had this `Last-Modified`; the visit before was at `before`. Returns the date if it tells when
+    /// the page changed last, and the dates of this host are trusted.
     pub fn dated(&mut self, before: Seconds, at: Seconds, changed: bool, date: Seconds) -> Option<Seconds> {
         if date.saturating_add(NOW) >= at {
             // The date is in the future, or was made for this answer. If the page has not changed, the date is wrong.
@@ -148,8 +150,8 @@ impl Signals {
         self.dates.share(2.0, 0.5) >= DATES_FROM
     }
 
-    /// The days after which a visit buys `price` days of freshness, for a page that a source lists. `told`: the source has said
-    /// that the page has changed since its last visit.
+    /// The days after which a visit buys `price` days of freshness, for a page that a source lists. `told`: the source
+    /// has said that the page has changed since its last visit.
     pub fn interval(self, source: Source, told: bool, belief: &Belief, price: f32) -> f32 {
         let plain = belief.interval(price);
         if !self.believes(source) {
@@ -168,9 +170,9 @@ impl Signals {
             // Before the source is read again, the page is due anyway.
             return plain;
         }
-        // If the source will tell of a change, the page is visited then. So only changes that it does not tell of count: a
-        // share `a` of them. A visit after t at the rate `a r` buys what a visit after `a t` at the rate r buys, divided by
-        // `a`.
+        // If the source will tell of a change, the page is visited then. So only changes that it does not tell of
+        // count: a share `a` of them. A visit after t at the rate `a r` buys what a visit after `a t` at the rate r
+        // buys, divided by `a`.
         let untold = self.untold(source);
         (belief.interval(price * untold) / untold).max(plain)
     }
@@ -203,9 +205,9 @@ mod tests {
     use super::*;
     use crate::refresh::grid::grid;
 
-    /// What is known of a sitemap after visits to pages that change once in ten days. `told` says whether the sitemap had told
-    /// of a change, from the days since the last visit and whether there was one. The visits come after one, two, … and
-    /// nineteen days, again and again.
+    /// What is known of a sitemap after visits to pages that change once in ten days. `told` says whether the sitemap
+    /// had told of a change, from the days since the last visit and whether there was one. The visits come after one,
+    /// two, … and nineteen days, again and again.
     fn after_visits(told: impl Fn(u32, bool) -> bool) -> Signals {
         let mut signals = Signals::default();
         let mut due = 0.0_f32;

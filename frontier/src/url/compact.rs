@@ -1,5 +1,5 @@
-//! Identities inside records, in as few bytes as they need: most of them are of the host, or at least of the domain, whose key
-//! the record stands under.
+//! Identities inside records, in as few bytes as they need: most of them are of the host, or at least of the domain,
+//! whose key the record stands under.
 
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use serde::{Deserialize, Serialize};

@@ -31,8 +31,8 @@ pub enum State {
         /// What is needed to queue it.
         link: Kept,
     },
-    /// Learned rules say that it shows what another URL shows, or that it is in a trap; or its host or folder has spent its
-    /// budget on duplicates (in `drop`).
+    /// Learned rules say that it shows what another URL shows, or that it is in a trap; or its host or folder has spent
+    /// its budget on duplicates (in `drop`).
     Stopped {
         /// The rules, in the order in which they were applied; none for a budget.
         rules: Vec<RuleId>,

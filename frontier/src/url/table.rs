@@ -23,8 +23,9 @@ pub enum Kind {
     Gone,
 }
 
-/// Every change of a record: from, to, causes. A URL in the state `Queued` may also be queued anew (with a better priority, or
-/// after a failed attempt). A URL in `HeldFor` may get further counterparts. Neither of the two changes the state.
+/// Every change of a record: from, to, causes. A URL in the state `Queued` may also be queued anew (with a better
+/// priority, or after a failed attempt). A URL in `HeldFor` may get further counterparts. Neither of the two changes
+/// the state.
 pub const TABLE: &[(Kind, Kind, &str)] = &[
     (Kind::Unmet, Kind::Queued, "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it"),
     (Kind::Unmet, Kind::HeldFor, "a duplicate links to it, and the twin has a counterpart of the link"),
@@ -73,6 +74,11 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
         "its counterpart is itself news, and a learned rule names a fetched page that shows the same",
     ),
     (
+        Kind::HeldFor,
+        Kind::Refused,
+        "it is released, and its host has too many schemes and ports, or its domain too many hosts",
+    ),
+    (
         Kind::HeldAs,
         Kind::Queued,
         "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it; its template brought new \
@@ -81,12 +87,22 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (Kind::HeldAs, Kind::HeldFor, "another duplicate links to it, whose twin has a counterpart"),
     (Kind::HeldAs, Kind::Stopped, "a learned rule names a fetched page that shows the same"),
     (
+        Kind::HeldAs,
+        Kind::Refused,
+        "it is released, and its host has too many schemes and ports, or its domain too many hosts",
+    ),
+    (
         Kind::Stopped,
         Kind::Queued,
         "its representative fell, or was never fetched; its rule failed in its folder, or was withdrawn; a trial; rescue; \
          its lot was released; another mode; `demote`, when its host has nothing else to do, or at the end",
     ),
     (Kind::Stopped, Kind::Stopped, "its representative redirects, or waits for another URL"),
+    (
+        Kind::Stopped,
+        Kind::Refused,
+        "it is released, and its host has too many schemes and ports, or its domain too many hosts",
+    ),
     (
         Kind::Refused,
         Kind::Queued,

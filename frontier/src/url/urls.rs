@@ -155,7 +155,8 @@ impl Urls {
         Ok(())
     }
 
-    /// Writes the record of a held URL with a further counterpart. The URL stays in its state and waits for the same URL.
+    /// Writes the record of a held URL with a further counterpart. The URL stays in its state and waits for the same
+    /// URL.
     pub fn rewrite(&mut self, id: UrlId, state: &State, session: &mut Session) {
         debug_assert_eq!(self.get(id.url), Some(Standing::of(state)));
         session.put(spaces::URLS, id.to_bytes(), stored::encode(state, id.site));
@@ -201,8 +202,8 @@ impl Urls {
 }
 
 impl State {
-    /// The URL that this one waits for: its first counterpart or its representative. For news, the template in place of a
-    /// URL.
+    /// The URL that this one waits for: its first counterpart or its representative. For news, the template in place of
+    /// a URL.
     pub fn anchor(&self, id: UrlId) -> Option<UrlId> {
         match self {
             State::HeldFor { counterparts, .. } => counterparts.first().copied(),

@@ -8,13 +8,13 @@ use dedup_stage::store::{Double, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, UrlId};
 use frontier::robots::{Answer, RobotsRules};
 use frontier::{
-    Admission, Failure, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via, Walk,
+    Admission, Failure, Found, Frontier, Hold, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via, Walk,
 };
 use url::Url;
 
-/// Answers jobs on a simulated clock; every answer takes `RESPONSE`, but for those of hosts whose name begins with `slow`:
-/// they lose their slot after `SLOW`. There is never room for the bodies of hosts whose name begins with `huge`. Hosts whose
-/// name begins with `busy` ask for a year of time at first.
+/// Answers jobs on a simulated clock; every answer takes `RESPONSE`, but for those of hosts whose name begins with
+/// `slow`: they lose their slot after `SLOW`. There is never room for the bodies of hosts whose name begins with
+/// `huge`. Hosts whose name begins with `busy` ask for a year of time at first.
 pub struct Sim {
     pub frontier: Frontier,
     pub session: Session,
@@ -71,6 +71,11 @@ pub fn id(url: &str) -> UrlId {
     keys().id(&Url::parse(url).unwrap())
 }
 
+fn found(url: &Url, priority: f32, via: Via) -> Found<'_> {
+    let id = id(url.as_str());
+    Found { url, id, depth: 0, priority, merits: Merits::default(), source: None, via }
+}
+
 impl Sim {
     pub fn new(settings: &Settings) -> Self {
         let mut session = Session::new(Box::new(Double::default()));
@@ -93,10 +98,16 @@ impl Sim {
         self.found(url, 0.5, Via::Link)
     }
 
+    /// Adds a link of a duplicate, whose counterpart on the twin is `counterpart`.
+    pub fn hold(&mut self, url: &str, counterpart: &str) -> Admission {
+        let parsed = Url::parse(url).unwrap();
+        let hold = Hold::For(id(counterpart));
+        self.frontier.hold(&found(&parsed, 0.5, Via::Link), hold, &mut self.session).unwrap()
+    }
+
     fn found(&mut self, url: &str, priority: f32, via: Via) -> Admission {
-        let (id, url) = (id(url), Url::parse(url).unwrap());
-        let found = Found { url: &url, id, depth: 0, priority, merits: Merits::default(), source: None, via };
-        self.frontier.add(&found, &mut self.session).unwrap()
+        let url = Url::parse(url).unwrap();
+        self.frontier.add(&found(&url, priority, via), &mut self.session).unwrap()
     }
 
     fn is_first_of_busy(&self, url: &Url) -> bool {

@@ -1,9 +1,9 @@
 //! Who may hold how many slots.
 
 use config::{Duration, bounds};
-use frontier::Admission;
+use frontier::{Admission, Detail, SkipReason, State};
 
-use crate::sim::{Sim, polite};
+use crate::sim::{Sim, id, polite};
 
 /// Requests for pages of healthy hosts between 10 s and 20 s, beside so many slow hosts.
 fn beside(slow: usize) -> usize {
@@ -23,7 +23,8 @@ fn beside(slow: usize) -> usize {
     sim.log.iter().filter(|(start, _, url)| *start >= 10_000 && is_healthy(url)).count()
 }
 
-/// Catches a schedule that gives a slot to whoever is ready, the best first: those who hold it longest then hold them all.
+/// Catches a schedule that gives a slot to whoever is ready, the best first: those who hold it longest then hold them
+/// all.
 #[test]
 fn slow_hosts_cost_healthy_ones_nothing() {
     let (alone, among) = (beside(0), beside(16));
@@ -55,8 +56,8 @@ fn a_domain_may_add_no_more_hosts_than_its_places() {
     assert_eq!(left, 30_000 - (bounds::NEW_HOSTS as usize + bounds::HOSTS_OF_DOMAIN + 1));
 }
 
-/// Catches a schedule in which a domain with thousands of hosts has nearly all turns, because each of its hosts counts as
-/// much as a host of another domain.
+/// Catches a schedule in which a domain with thousands of hosts has nearly all turns, because each of its hosts counts
+/// as much as a host of another domain.
 #[test]
 fn a_domain_with_many_hosts_takes_turns_with_all_others() {
     let mut settings = polite(50);
@@ -73,4 +74,20 @@ fn a_domain_with_many_hosts_takes_turns_with_all_others() {
     // The host has a request every 60 ms or so, if it is asked as soon as its delay allows it.
     assert!(well >= 100, "{well} requests to the host, {wild} to the domain");
     assert!(wild >= 100, "{well} requests to the host, {wild} to the domain");
+}
+
+/// Catches a held URL that cannot be queued, stays held, and is released again at each end of the queue.
+#[test]
+fn a_held_url_of_a_domain_without_places_is_refused_when_it_is_released() {
+    let mut sim = Sim::new(&polite(10));
+    for host in 0..30_000 {
+        sim.link(&format!("http://s{host}.wild.test/"));
+    }
+    let held = "http://further.wild.test/";
+    assert_eq!(sim.hold(held, "http://s0.wild.test/"), Admission::Held);
+    assert!(sim.frontier.drain(&mut sim.session).unwrap());
+    while sim.frontier.step(&mut sim.session).unwrap() {}
+    let state = sim.frontier.state(id(held), &sim.session).unwrap();
+    assert!(matches!(state, Some(State::Refused { reason: SkipReason::Trap, detail: Detail::Hosts, .. })), "{state:?}");
+    assert!(!sim.frontier.drain(&mut sim.session).unwrap(), "the end of the queue finds the same work again");
 }

@@ -13,8 +13,8 @@
 //!    [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole family falls.
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
 //!    found before. In this way the rescue goes through lists to the listed pages. Most rounds try only those of these
-//!    lots whose pages had the most such links ([`trials::retain_opening`]). If one URL of a lot was tried, a second one
-//!    is tried only when all other lots have been tried.
+//!    lots whose pages had the most such links ([`trials::retain_opening`]). If one URL of a lot was tried, a second
+//!    one is tried only when all other lots have been tried.
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
 //!    last round draws single URLs from everything that is still held or stopped, the same share from each section of
 //!    each lot ([`frontier::Strata`]). The share of new pages in this sample gives the estimate ([`last`]). A lot that

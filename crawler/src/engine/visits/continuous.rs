@@ -1,12 +1,13 @@
-//! Visits without end: while the crawl goes on, each content cluster is visited when that buys the price of a fetch, beside the
-//! URLs that are new.
+//! Visits without end: while the crawl goes on, each content cluster is visited when that buys the price of a fetch,
+//! beside the URLs that are new.
 //!
-//! The scheduler (`frontier::refresh`) says what is due. A host has one visit in the frontier's queue at a time. There visits
-//! and new URLs compete in one currency: what the fetch buys, in weighted days of freshness, as a share of what the first
-//! fetch of the best page would buy. On each host that has both, `--refresh-share` bounds the visits (`share`).
+//! The scheduler (`frontier::refresh`) says what is due. A host has one visit in the frontier's queue at a time. There
+//! visits and new URLs compete in one currency: what the fetch buys, in weighted days of freshness, as a share of what
+//! the first fetch of the best page would buy. On each host that has both, `--refresh-share` bounds the visits
+//! (`share`).
 //!
-//! All that is known is read from the records of pages and lists at the start (`roster`), and kept up with each that is recorded.
-//! So a run that was killed goes on as before: nothing else is stored that could disagree with the records.
+//! All that is known is read from the records of pages and lists at the start (`roster`), and kept up with each that is
+//! recorded. So a run that was killed goes on as before: nothing else is stored that could disagree with the records.
 
 use std::collections::{HashMap, HashSet};
 
@@ -70,7 +71,7 @@ struct Site {
 const AGAIN: Seconds = DAY as Seconds;
 /// While new URLs come first on a host, its visits are looked at again after so many seconds.
 pub(super) const DEFER: Seconds = 1;
-/// Visits a day over all hosts: more than any machine makes, since the hosts' delays and the least gain are what bounds them.
+/// Visits a day over all hosts: more than any machine makes. The hosts' delays and the least gain are the bounds.
 const BUDGET: f32 = 1e9;
 
 impl Continuous {
@@ -132,7 +133,7 @@ impl Continuous {
         Some((u64::from(due) * 1_000).max(now + 1))
     }
 
-    /// Puts visits that are due into the queue of the frontier, as far as hosts have none there. True if there is more to do.
+    /// Queues visits that are due for hosts that have none in the frontier's queue. True if there is more to do.
     pub fn feed(&mut self, now: Millis, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
         let at = seconds(now);
         for url in frontier.take_withdrawn() {
@@ -201,8 +202,7 @@ impl Continuous {
         Ok(false)
     }
 
-    /// The priority of a visit in the frontier's queue; `None` where new URLs of its host come first. `waits`: whether its
-    /// host has new URLs.
+    /// The priority of a visit in the frontier's queue; `None` if new URLs of its host (`waits`) come first.
     fn priority(&self, host: HostId, place: usize, waits: bool, now: Seconds) -> Option<f32> {
         if !waits {
             return Some(PRIORITY);

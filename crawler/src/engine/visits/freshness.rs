@@ -32,8 +32,8 @@ pub struct Freshness {
     pub pages: u64,
     /// Estimated share of these that are on the web as they were seen last, 0..1.
     pub fresh: f64,
-    /// Pages by the time since they, or the pages that they are copies of, were seen: up to an hour, a day, a week, 30 days, 90
-    /// days, and more.
+    /// Pages by the time since they, or the pages that they are copies of, were seen: up to an hour, a day, a week, 30
+    /// days, 90 days, and more.
     pub ages: [u64; AGES.len() + 1],
     /// The hosts with most pages.
     pub hosts: Vec<HostRate>,

@@ -12,8 +12,9 @@ use super::member::Member;
 use crate::record::PageRecord;
 use crate::{hints, spaces};
 
-/// A page was visited again: compares what its host said of it with what the visit shows. `member` is the URL before this
-/// visit, `visit` the number of the visit. If the page has changed, returns what is known of the time of the change.
+/// A page was visited again: compares what its host said of it with what the visit shows. `member` is the URL before
+/// this visit, `visit` the number of the visit. If the page has changed, returns what is known of the time of the
+/// change.
 pub(super) fn hear(
     refresh: &mut Refresh,
     host: HostId,

@@ -1,5 +1,5 @@
-//! What hosts say of when their pages change: `lastmod` of sitemaps, and `Last-Modified`. Here are the records that the state
-//! keeps of both. How far a host is believed is learned by `frontier::refresh::signals`.
+//! What hosts say of when their pages change: `lastmod` of sitemaps, and `Last-Modified`. Here are the records that the
+//! state keeps of both. How far a host is believed is learned by `frontier::refresh::signals`.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -43,7 +43,8 @@ impl Listed {
         bytes.map(|bytes| codec::decode(&bytes, "what a sitemap says of a page")).transpose()
     }
 
-    /// When it was read, if it tells of a change after a visit. A `lastmod` that was read before the visit tells nothing new.
+    /// When it was read, if it tells of a change after a visit. A `lastmod` that was read before the visit tells
+    /// nothing new.
     pub fn tells(self, visited: Seconds) -> Option<Seconds> {
         (self.since > visited && self.lastmod >= visited).then_some(self.since)
     }
@@ -54,7 +55,8 @@ impl Listed {
 pub(super) struct Records {
     /// By the hash of the URL.
     listed: HashMap<u64, Listed>,
-    /// By the hash of the URL and the number of the visit: what is known of the time of the change that the visit showed.
+    /// By the hash of the URL and the number of the visit: what is known of the time of the change that the visit
+    /// showed.
     dated: HashMap<(u64, u32), Dated>,
     pub signals: HashMap<SiteId, Signals>,
 }

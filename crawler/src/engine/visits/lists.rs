@@ -1,8 +1,9 @@
-//! Sitemaps and feeds, which are read for their news: the records that the state keeps of them, and when they are read again in a
-//! continuous crawl. They stand in the same queue as visits to pages, at the same price, and count for `--refresh-share`.
+//! Sitemaps and feeds, which are read for their news: the records that the state keeps of them, and when they are read
+//! again in a continuous crawl. They stand in the same queue as visits to pages, at the same price, and count for
+//! `--refresh-share`.
 //!
-//! A sitemap is no page: the frontier fetches it before the pages of its host. A feed is one: it is visited as pages are, but
-//! when its news is worth it, whatever its change rate.
+//! A sitemap is no page: the frontier fetches it before the pages of its host. A feed is one: it is visited as pages
+//! are, but when its news is worth it, whatever its change rate.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -20,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use crate::fetch::Validators;
 use crate::spaces;
 
-/// What is known of a list. Its key is the identity of its last job: of a sitemap that is the frontier's own, of a feed that of
-/// its page.
+/// What is known of a list. Its key is the identity of its last job: of a sitemap that is the frontier's own, of a feed
+/// that of its page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::engine) struct List {
     /// Where it is.

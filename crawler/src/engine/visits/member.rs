@@ -28,7 +28,8 @@ pub(super) struct Member {
     pub cluster: CopyCluster,
     /// The URL that it is a proven copy of.
     pub of: Option<UrlId>,
-    /// The URL that it was a copy of, until that was not there any more or said something else, and this one went on as it was.
+    /// The URL that it was a copy of, until that was not there any more or said something else, and this one went on as
+    /// it was.
     pub heir_of: Option<UrlId>,
     /// When it was last seen to be a copy.
     pub checked: Seconds,
@@ -85,7 +86,8 @@ impl Member {
         member
     }
 
-    /// Takes a further visit. `dated`: what is known of the time of a change. Of a copy, returns what the visit has shown of its pair.
+    /// Takes a further visit. `dated`: what is known of the time of a change. Of a copy, returns what the visit has
+    /// shown of its pair.
     pub fn visited(&mut self, visit: u32, record: &PageRecord, dated: Option<Dated>) -> Option<Checked> {
         let at = seconds(record.fetched_at);
         (self.visit, self.asked, self.answered) = (visit, record.fetched_at, record.status > 0);
@@ -121,7 +123,8 @@ impl Member {
         }
         self.cluster.visited = at;
         let before = self.of;
-        // What became a copy at a later visit may be one by chance: many pages show one notice while a site is being mended.
+        // What became a copy at a later visit may be one by chance: many pages show one notice while a site is being
+        // mended.
         let proven = before_seen.is_none() || before.is_some() || record.verdict == VerdictKind::Unchanged;
         self.of = copy_of(self.id, record).filter(|_| proven);
         if self.of.is_none() && before.is_some() && record.verdict == VerdictKind::Unchanged {
@@ -148,8 +151,8 @@ impl Member {
         matches!(self.life, Life::Alive | Life::Trouble)
     }
 
-    /// Whether it is not to be visited now: a page that is gone is looked for ever more seldom, and what never answered is not
-    /// looked for.
+    /// Whether it is not to be visited now: a page that is gone is looked for ever more seldom, and what never answered
+    /// is not looked for.
     pub fn rests(&self, now: Seconds) -> bool {
         let asked = seconds(self.asked);
         match self.life {

@@ -35,8 +35,8 @@ pub(super) struct Roster {
 const CHAIN: usize = 16;
 
 impl Roster {
-    /// Reads the records of all pages. `priority` is that of a page so deep; pages without copies are clusters too. Where
-    /// `trusts` is false, no page counts as a copy.
+    /// Reads the records of all pages. `priority` is that of a page so deep; pages without copies are clusters too.
+    /// Where `trusts` is false, no page counts as a copy.
     pub fn read(session: &Session, trusts: bool, priority: &dyn Fn(u32) -> f32) -> Result<Self> {
         let (mut roster, mut checks, mut failure) = (Self::default(), Vec::new(), None);
         let said = Records::read(session)?;
@@ -178,8 +178,8 @@ impl Roster {
         }
     }
 
-    /// Where the chain of copies that begins at a URL ends. Of a page that is not there any more, it goes on with the copy that
-    /// took its place.
+    /// Where the chain of copies that begins at a URL ends. Of a page that is not there any more, it goes on with the
+    /// copy that took its place.
     fn root(&self, mut at: usize, heirs: &HashMap<u64, usize>) -> Option<usize> {
         for _ in 0..CHAIN {
             let member = &self.members[at];

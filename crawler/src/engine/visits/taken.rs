@@ -1,5 +1,5 @@
-//! What a visit changes in a continuous crawl: the change rate of its cluster, which copies are trusted and checked, and which
-//! page stands for a cluster.
+//! What a visit changes in a continuous crawl: the change rate of its cluster, which copies are trusted and checked,
+//! and which page stands for a cluster.
 
 use dedup_stage::url::UrlId;
 use frontier::Millis;

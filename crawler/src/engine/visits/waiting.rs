@@ -1,5 +1,6 @@
-//! How a round of visits leaves room for new URLs. On each host, visits come before new URLs. Where new URLs wait, visits get
-//! only their share of the fetches (`--refresh-share`), so that a round with a small budget finds new pages, too.
+//! How a round of visits leaves room for new URLs. On each host, visits come before new URLs. Where new URLs wait,
+//! visits get only their share of the fetches (`--refresh-share`), so that a round with a small budget finds new pages,
+//! too.
 
 use std::collections::HashMap;
 
@@ -24,7 +25,8 @@ impl Waiting {
         Self { most, balances: HashMap::new(), hosts: HashMap::new() }
     }
 
-    /// Whether the visits of a host must wait now. If so, they wait until [`Waiting::fetched`] or [`Waiting::check`] ends that.
+    /// Whether the visits of a host must wait now. If so, they wait until [`Waiting::fetched`] or [`Waiting::check`]
+    /// ends that.
     pub fn must_wait(&mut self, site: SiteId, host: HostId, turns: &mut Turns, frontier: &Frontier) -> bool {
         let waits = self.has_its_share(site) && frontier.queued_of(site) > 0;
         if waits {
@@ -48,9 +50,9 @@ impl Waiting {
         }
     }
 
-    /// Lets the visits go on whose hosts have no URL in the queue any more. New URLs may leave the queue without a fetch
-    /// (robots.txt forbids them, say), and nobody hears of that. So this looks only when fewer URLs are queued than hosts wait: then
-    /// one of the hosts has none.
+    /// Lets the visits go on whose hosts have no URL in the queue any more. New URLs may leave the queue without a
+    /// fetch (robots.txt forbids them, say), and nobody hears of that. So this looks only when fewer URLs are queued
+    /// than hosts wait: then one of the hosts has none.
     pub fn check(&mut self, turns: &mut Turns, frontier: &Frontier) {
         if frontier.counts().queued < self.hosts.len() as u64 {
             self.hosts.retain(|site, host| {

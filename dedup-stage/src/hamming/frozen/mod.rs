@@ -38,8 +38,8 @@ use table::Table;
 ///
 /// # References
 ///
-/// Manku, Jain, Das Sarma (WWW 2007), section 3.2, for compressed tables; the near-optimal size is that of quotienting, Cleary,
-/// "Compact Hash Tables Using Bidirectional Linear Probing" (IEEE Trans. Comp. 1984).
+/// Manku, Jain, Das Sarma (WWW 2007), section 3.2, for compressed tables; the near-optimal size is that of quotienting,
+/// Cleary, "Compact Hash Tables Using Bidirectional Linear Probing" (IEEE Trans. Comp. 1984).
 #[derive(Debug)]
 pub struct Frozen {
     header: IndexHeader,

@@ -12,7 +12,8 @@ impl Cost {
     const BALL: f64 = 12_000.0;
     /// Reading an entry of a bucket, or a fingerprint of a run.
     const CANDIDATE: f64 = 3.0;
-    /// Comparing a whole fingerprint, after its filter (the half that a bucket holds) was found to be within the distance.
+    /// Comparing a whole fingerprint, after its filter (the half that a bucket holds) was found to be within the
+    /// distance.
     const PASSED: f64 = 300.0;
 }
 
@@ -21,15 +22,15 @@ impl Index {
     const STORED: usize = 2_048;
     /// The sample has about this many queries.
     const QUERIES: usize = 64;
-    /// The choice is made as if there were at least this number of fingerprints, because it is not worth while to move to
-    /// tables that will be crowded soon.
+    /// The choice is made as if there were at least this number of fingerprints, because it is not worth while to move
+    /// to tables that will be crowded soon.
     const HORIZON: f64 = 65_536.0;
 
     /// Chooses the form in which fingerprints outside the tables are kept from now on.
     ///
     /// Fingerprints of pages are not random. Pages of one language or of one site have bits in common. So some buckets
-    /// are crowded. And fingerprints that are near in one half are often near in the other half, too, so the filter tells
-    /// few of them apart. Both are estimated from pairs of stored fingerprints.
+    /// are crowded. And fingerprints that are near in one half are often near in the other half, too, so the filter
+    /// tells few of them apart. Both are estimated from pairs of stored fingerprints.
     pub(super) fn choose(&mut self) {
         let n = self.gathered() as f64;
         let (candidates, passed) = self.crowding();
@@ -45,9 +46,9 @@ impl Index {
         }
     }
 
-    /// Returns two shares of all pairs of stored fingerprints, each summed over all tables. The first counts the pairs in
-    /// which a query for one fingerprint reads the other. The second counts those of them whose filters are within the
-    /// distance.
+    /// Returns two shares of all pairs of stored fingerprints, each summed over all tables. The first counts the pairs
+    /// in which a query for one fingerprint reads the other. The second counts those of them whose filters are within
+    /// the distance.
     fn crowding(&self) -> (f64, f64) {
         let mut sample = Vec::new();
         let (mut i, step) = (0, self.gathered().div_ceil(Self::STORED).max(1));

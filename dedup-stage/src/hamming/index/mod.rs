@@ -10,8 +10,8 @@
 //!
 //! Fingerprints *crowd* if many of them share most of their key bits. The fingerprints of the pages of one site crowd.
 //!
-//! `mod.rs` inserts fingerprints, and moves them from one form to the next. `choice` decides which form comes next. `probe`
-//! answers queries.
+//! `mod.rs` inserts fingerprints, and moves them from one form to the next. `choice` decides which form comes next.
+//! `probe` answers queries.
 
 mod choice;
 mod probe;
@@ -60,9 +60,9 @@ use super::tables::Tables;
 ///
 /// # References
 ///
-/// Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), section 3, for the problem. Norouzi,
-/// Punjani, Fleet, "Fast Exact Search in Hamming Space with Multi-Index Hashing" (PAMI 2014), for flipping key bits; Qin
-/// et al., "GPH: Similarity Search in Hamming Space" (ICDE 2018), for unequal radii.
+/// Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), section 3, for the problem.
+/// Norouzi, Punjani, Fleet, "Fast Exact Search in Hamming Space with Multi-Index Hashing" (PAMI 2014), for flipping key
+/// bits; Qin et al., "GPH: Similarity Search in Hamming Space" (ICDE 2018), for unequal radii.
 #[derive(Clone, Debug)]
 pub struct Index {
     /// The fingerprints of the list.

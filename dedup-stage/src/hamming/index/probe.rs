@@ -9,7 +9,8 @@ use crate::hamming::level::Work;
 use crate::hamming::table::Table;
 use crate::hamming::tables::Tables;
 
-/// A query that has begun: the buckets that it will read are being loaded. The same value can be used for the next query.
+/// A query that has begun: the buckets that it will read are being loaded. The same value can be used for the next
+/// query.
 #[derive(Clone, Debug)]
 pub struct Probe {
     query: u64,
@@ -24,8 +25,8 @@ pub struct Probe {
     visits: [Visit; Probe::VISITS],
 }
 
-/// A bucket that is to be read: its table and its number. The upper 16 bits of the table are the position of its set, the
-/// lower 16 its position in the set.
+/// A bucket that is to be read: its table and its number. The upper 16 bits of the table are the position of its set,
+/// the lower 16 its position in the set.
 type Visit = (u32, u32);
 
 impl Probe {
@@ -127,7 +128,8 @@ impl Index {
         self.visit(kernel, probe.query, &visits[..len], out);
     }
 
-    /// Looks through some buckets, and then through their overflows. The overflows are loaded while the buckets are read.
+    /// Looks through some buckets, and then through their overflows. The overflows are loaded while the buckets are
+    /// read.
     #[inline(always)]
     fn visit(&self, kernel: impl Kernel, query: u64, visits: &[Visit], out: &mut Vec<(u64, u32)>) {
         let k = self.distance();

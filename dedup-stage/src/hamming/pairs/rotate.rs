@@ -7,8 +7,8 @@ use super::Near;
 ///
 /// # References
 ///
-/// Manku's slides to "Detecting Near-Duplicates for Web Crawling" (WWW 2007); Ravichandran, Pantel, Hovy, "Randomized Algorithms and
-/// NLP" (ACL 2005), section 3, after Charikar (STOC 2002).
+/// Manku's slides to "Detecting Near-Duplicates for Web Crawling" (WWW 2007); Ravichandran, Pantel, Hovy, "Randomized
+/// Algorithms and NLP" (ACL 2005), section 3, after Charikar (STOC 2002).
 pub fn rotate(fingerprints: &[u64], k: u32, done: &(dyn Fn(f64) + Sync)) -> Near {
     let mut near = Near::default();
     let mut values = fingerprints.to_vec();

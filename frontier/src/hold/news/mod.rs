@@ -1,15 +1,15 @@
 //! News: links of a duplicate that its twin does not have. The page that carries such links does not tell whether they
-//! bring anything, because the months of an empty calendar and the pages of a list look alike. So a few of the links are
-//! fetched as trials. The links of a page that is unique only by its links are treated in the same way.
+//! bring anything, because the months of an empty calendar and the pages of a list look alike. So a few of the links
+//! are fetched as trials. The links of a page that is unique only by its links are treated in the same way.
 //!
 //! # Templates
 //!
-//! Links are tried by *template* (see `super::template`). The test of a template is sequential. At first, two trials are
-//! *out* (under way) at the same time; each trial that brings something allows for one more. Three trials that bring nothing
-//! end the test; each trial that brings something allows for three more failures. A trial may also tell nothing (see
-//! below). The first four of those do not count, and each further one counts as a failure. A template is *followed*
-//! when three trials brought something, and at most one trial in three brought nothing. Then all its links are fetched, as
-//! long as that stays true.
+//! Links are tried by *template* (see `super::template`). The test of a template is sequential. At first, two trials
+//! are *out* (under way) at the same time; each trial that brings something allows for one more. Three trials that
+//! bring nothing end the test; each trial that brings something allows for three more failures. A trial may also tell
+//! nothing (see below). The first four of those do not count, and each further one counts as a failure. A template is
+//! *followed* when three trials brought something, and at most one trial in three brought nothing. Then all its links
+//! are fetched, as long as that stays true.
 //!
 //! A trap can have a new template for each of its links. So a second test counts the trials of all templates of a host
 //! together, and bounds what they cost. Trials of news come after all other URLs of their host, so that a trial is not
@@ -17,11 +17,11 @@
 //!
 //! # Lists
 //!
-//! A page without content of its own *leads* to something if it has links of another template that is followed
-//! because of contents. Then the page belongs to a list, and its next page is worth a trial. A template that is followed
-//! because its pages lead to something does not make other templates lead. Otherwise two templates of a trap could keep each
-//! other going for ever. If the page has no such links, but links of templates that are still being tried, the trial tells
-//! nothing.
+//! A page without content of its own *leads* to something if it has links of another template that is followed because
+//! of contents. Then the page belongs to a list, and its next page is worth a trial. A template that is followed
+//! because its pages lead to something does not make other templates lead. Otherwise two templates of a trap could keep
+//! each other going for ever. If the page has no such links, but links of templates that are still being tried, the
+//! trial tells nothing.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, SiteId};
@@ -65,8 +65,8 @@ impl Test {
     const AT_ONCE: u32 = 2;
     /// This many failures end a test. Each success allows for as many more.
     const PATIENCE: u32 = 3;
-    /// This many failures end all tests of a host; two trials that told nothing count as one failure. Each success allows for
-    /// [`Test::PATIENCE`] more.
+    /// This many failures end all tests of a host; two trials that told nothing count as one failure. Each success
+    /// allows for [`Test::PATIENCE`] more.
     const OF_HOST: u32 = 12;
     /// If more trials than this tell nothing, each further one counts as a failure.
     const NEITHER: u32 = 4;

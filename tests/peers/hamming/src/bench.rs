@@ -61,7 +61,8 @@ impl Bench {
         );
     }
 
-    /// Builds an index, asks one query after the other, then, where it can, all at once (a round for warmth, then the best of three).
+    /// Builds an index, asks one query after the other, then, where it can, all at once (a round for warmth, then the
+    /// best of three).
     pub fn run<T>(
         &self,
         name: &str,

@@ -1,8 +1,8 @@
 //! Other people's Hamming indexes beside ours: the same fingerprints, the same queries, the same run.
 //!
-//! `hamming-peers table SET K [NAME]...` prints a line for each index, `hamming-peers distances SET [NAME]...` the same for every
-//! distance from 1 to 7; `hamming-peers join N` compares all pairs; `hamming-peers data SET K DIR` writes what `peers.py` reads. A set is a
-//! number of random fingerprints, or a file of real ones.
+//! `hamming-peers table SET K [NAME]...` prints a line for each index, `hamming-peers distances SET [NAME]...` the same
+//! for every distance from 1 to 7; `hamming-peers join N` compares all pairs; `hamming-peers data SET K DIR` writes
+//! what `peers.py` reads. A set is a number of random fingerprints, or a file of real ones.
 
 mod bench;
 mod indexes;

@@ -1,5 +1,5 @@
-//! Other crates' simhash on the same texts as `cargo bench -p dedup-stage --bench signature -- FILE`: MB/s of CPU time of
-//! one thread, texts of 4 KB; words as each crate's documentation splits them.
+//! Other crates' simhash on the same texts as `cargo bench -p dedup-stage --bench signature -- FILE`: MB/s of CPU time
+//! of one thread, texts of 4 KB; words as each crate's documentation splits them.
 //!
 //! `cargo run --release -- FILE`
 

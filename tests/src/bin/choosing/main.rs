@@ -1,7 +1,8 @@
 //! `choosing`: measures how soon each way of choosing finds the contents of a web, compared with gates and oracles that
 //! know the truth.
 //!
-//! `cargo run --release -p tests --bin choosing -- [WEB]... [--seeds 5] [--modes keep,bytes,drop,drop+rules,demote,demote+rules]`
+//! `cargo run --release -p tests --bin choosing -- [WEB]... [--seeds 5] [--modes
+//! keep,bytes,drop,drop+rules,demote,demote+rules]`
 //!
 //! For each web, it prints the number of fetches until a share of the contents was found, as a multiple of all fetches
 //! of the ideal near-duplicate gate (which judges after the fetch, and follows no link of a duplicate). The figures are
