@@ -50,7 +50,7 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
             }
             None if kind == "robots" => "not asked for: robots.txt says no".into(),
             None => format!(
-                "not asked for: neither address nor robots.txt of the host can be had ({})",
+                "not asked for: the host cannot be reached, so its robots.txt cannot be read ({})",
                 cause(kind, &stats.withheld_tls)
             ),
         };
@@ -232,7 +232,9 @@ fn done(stats: &Stats, lost: Option<Lost>) -> String {
     }
     let cut = stats.cut.values().sum::<u64>();
     if cut > 0 {
-        text.push_str(&format!(" The bodies of {} were cut.", units::counted(cut, "page")));
+        let bodies =
+            if cut == 1 { "body of 1 page was".into() } else { format!("bodies of {} pages were", units::count(cut)) };
+        text.push_str(&format!(" The {bodies} cut."));
     }
     let left: Vec<String> =
         unread(stats).map(|left| format!("{} ({})", units::counted(left.count, left.what), left.why)).collect();

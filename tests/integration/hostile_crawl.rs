@@ -79,10 +79,10 @@ impl Crawled {
 fn in_words(ending: &str) -> &str {
     match ending.split_once(' ') {
         Some((_, "Length")) => "body longer",
-        Some((_, "Time")) => "body took longer",
+        Some((_, "Time")) => "the body took longer",
         Some((_, "Disconnect")) => "connection ended",
-        Some((_, "Chunks")) => "bad chunks",
-        Some((_, "Encoding")) => "content-encoding broken",
+        Some((_, "Chunks")) => "bad_chunks",
+        Some((_, "Encoding")) => "the content-encoding is broken",
         Some((status, _)) => status,
         None => ending,
     }

@@ -45,7 +45,8 @@ pub struct Args {
 pub(super) struct Start {
     #[command(flatten)]
     pub seeds: Seeds,
-    /// Settings to start from: generic or focused
+    /// Settings to start from: generic (the defaults) or focused (any host, at most 8 links from the seeds, links of
+    /// duplicates come later)
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// File of settings (TOML) (repeatable)
@@ -162,10 +163,11 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
         Some(_) if min_age.0 > 0 && !args.voice.quiet => visits::young(min_age.0, Clock::System.now(), dir.session())?,
         _ => 0,
     };
+    // Before the seeds are written: if the port is in use, the crawl has not begun.
+    let live = live_page(&settings.output.dashboard, &args.dir, control_in, Reach::default())?;
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     unmade.keep();
     let parts = engine::Parts { only_visits: refresh.is_some(), ..parts };
-    let live = live_page(&settings.output.dashboard, &args.dir, control_in, Reach::default())?;
     let mut watching =
         Watching { terminal: Terminal::new(settings.output.progress, args.voice.quiet), live, found: None };
     let result = engine::run(parts, fetch, &mut watching);

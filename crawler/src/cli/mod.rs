@@ -289,7 +289,7 @@ fn end_code(reason: StopReason, any_page: bool) -> ExitCode {
 /// The arguments of the program make no sense.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct Usage(String);
+pub(crate) struct Usage(pub(crate) String);
 
 #[cfg(test)]
 mod tests {

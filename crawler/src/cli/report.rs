@@ -216,6 +216,7 @@ impl Known {
             worst_hosts,
             urls_seen: known.then_some(self.stats.urls_seen),
             frontier: known.then_some(self.stats.frontier),
+            held: known.then_some(self.stats.held),
             lost: self.lost,
             learned: self.learned.clone(),
             settings: self.settings_text.clone(),

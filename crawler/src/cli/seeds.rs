@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{BufRead, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dedup_stage::url::drop_user;
 use url::Url;
@@ -74,6 +74,10 @@ pub(super) fn no_others(dir: &CrawlDir, seeds: &[Url]) -> anyhow::Result<()> {
 }
 
 fn parse_seed(text: &str) -> Result<Url, String> {
+    // A host name may be that of a folder, too, but it cannot begin like these paths.
+    if text.starts_with(['.', '/']) || CrawlDir::is_at(Path::new(text)) {
+        return Err("a path, and a seed is a URL; --dir names the directory of a crawl".into());
+    }
     let mut url = typed(text)?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(format!("{} is not fetched, only http and https", url.scheme()));

@@ -145,7 +145,7 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
     row("", stats.stopped, String::new(), "stopped before their fetch: by rules, or a budget");
     if let Some(Lost { estimate, low, high }) = facts.lost {
         let meaning = format!(
-            "unique pages among these, as estimated\n{:31}(95 %: {low:.0} to {high:.0}; what lies behind them as sampled)",
+            "unique pages among these, as estimated\n{:31}(95 %: {low:.0} to {high:.0}; pages behind them as in the sample)",
             ""
         );
         row("lost", estimate.round() as u64, String::new(), &meaning);
@@ -264,9 +264,14 @@ fn went_wrong(out: &mut String, stats: &Stats) {
     for Trouble { count, meaning, .. } in troubles.iter().take(MOST) {
         let _ = writeln!(out, "{:8}{:>13}  {:>6}  {meaning}", std::mem::take(&mut head), units::count(*count), "");
     }
+    if let others @ [_, ..] = troubles.get(MOST..).unwrap_or_default() {
+        let count = units::count(others.iter().map(|trouble| trouble.count).sum());
+        let kinds = units::counted(others.len() as u64, "other kind");
+        let _ = writeln!(out, "{:8}{count:>13}  {:>6}  of {kinds}: crawler report --json names all", "", "");
+    }
     for worst in worst.iter().take(MOST) {
         let (count, host) = (units::count(worst.troubles), Shown(&worst.host));
-        let _ = writeln!(out, "{:8}{count:>13}  {:>6}  of them at {host}, {}", "", "", worst.kinds());
+        let _ = writeln!(out, "{:8}{count:>13}  {:>6}  of all these at {host}, {}", "", "", worst.kinds());
     }
 }
 

@@ -88,6 +88,10 @@ impl Story<'_> {
     fn tell(&self, out: &mut String, url: &Url, id: UrlId) -> anyhow::Result<()> {
         let mut open = true;
         match self.frontier.state(id, self.session)? {
+            None if !matches!(url.scheme(), "http" | "https") => {
+                put!(out, "  not looked for: of the links of pages, only those to http and https URLs are read\n");
+                return Ok(());
+            }
             None => {
                 put!(out, "  never seen: no page fetched so far links to it, and it is no seed\n");
                 return Ok(());

@@ -45,7 +45,8 @@ impl Shape {
 /// [`ClusterError::Usage`] if there is a crawl with this name already, or for settings that many machines cannot follow
 /// yet. [`ClusterError::Broker`] if a broker is not well.
 pub async fn create(access: &BrokerArgs, shape: &Shape, mut settings: Settings, seeds: Vec<Url>) -> Result<()> {
-    refuse(&settings, shape)?;
+    refuse_settings(&settings)?;
+    refuse_shape(shape)?;
     settings.output.dashboard.clear();
     let cluster = access.connect().await?;
     if let Some(Broker { monitor, .. }) = access.brokers().await.into_iter().find(|one| !one.is_well) {
@@ -83,7 +84,7 @@ pub async fn create(access: &BrokerArgs, shape: &Shape, mut settings: Settings, 
 }
 
 /// Refuses settings that many machines cannot follow yet.
-fn refuse(settings: &Settings, shape: &Shape) -> Result<()> {
+pub fn refuse_settings(settings: &Settings) -> Result<()> {
     let cannot = [
         (settings.fetch.recrawl, "--recrawl"),
         (settings.refresh.continuous, "--continuous"),
@@ -93,6 +94,11 @@ fn refuse(settings: &Settings, shape: &Shape) -> Result<()> {
     if let Some((_, what)) = cannot.iter().find(|(asked, _)| *asked) {
         return Err(ClusterError::Usage(format!("{what} works on one machine only so far")));
     }
+    Ok(())
+}
+
+/// Refuses a shape in which some workers would have nothing to do, or could not keep their hosts.
+fn refuse_shape(shape: &Shape) -> Result<()> {
     if shape.workers > shape.partitions as usize {
         return Err(ClusterError::Usage("more --workers than --partitions: some would have no hosts".into()));
     }

@@ -26,7 +26,8 @@ use crate::engine::{Stats, StopReason};
 use crate::focus::TopicError;
 use crate::outbound::{self, Outbound};
 use crate::running::{Remote, Serving};
-use crate::sink::Lengths;
+use crate::series::Series;
+use crate::sink::{Lengths, PagesJsonl};
 use crate::spaces;
 pub use cut::CutError;
 pub use gift::{Gift, Rest};
@@ -135,7 +136,9 @@ impl CrawlDir {
 
     fn of_disk(path: &Path, disk: Disk) -> Result<Self, OpenError> {
         let reader = disk.reader();
-        Ok(Self { reader: Some(reader), ..Self::with_session(path, Session::new(Box::new(disk)))? })
+        let session = Session::new(Box::new(disk));
+        Self::check_not_lost(path, &session)?;
+        Ok(Self { reader: Some(reader), ..Self::with_session(path, session)? })
     }
 
     /// Opens the disk of a crawl directory, or makes one.
@@ -214,6 +217,23 @@ impl CrawlDir {
             None => session.put(Space::META, *b"format", FORMAT),
         }
         Ok(Self { path: path.to_owned(), session, reader: None, is_running: false })
+    }
+
+    /// Fails if the state is empty and there are outputs. Somebody has deleted the state, or restored a part of the
+    /// directory. A crawl would cut the outputs back to nothing.
+    fn check_not_lost(path: &Path, session: &Session) -> Result<(), OpenError> {
+        let store_error = |error| OpenError::Store { dir: path.to_owned(), error };
+        if session.get(Space::META, b"format").map_err(store_error)?.is_some() {
+            return Ok(());
+        }
+        let pages = Series::open(path, PagesJsonl::NAME);
+        match pages.map_err(|error| OpenError::Output { dir: path.to_owned(), error })?.end() {
+            0 => Ok(()),
+            length => {
+                let what = format!("it is empty, but {} has {length} bytes", PagesJsonl::NAME);
+                Err(store_error(store::Error::Damaged(what)))
+            }
+        }
     }
 
     /// The settings of the crawl's last run, as TOML.

@@ -15,6 +15,7 @@ use config::{Layers, OnDuplicate, Settings};
 use tokio::net::TcpListener;
 use url::Url;
 
+use crate::cli::Usage;
 use crate::cli::say::say;
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
@@ -42,6 +43,9 @@ pub struct Args {
     no_open: bool,
 }
 
+/// The names and modes of the two crawls.
+const RUNS: [(&str, OnDuplicate); 2] = [("off", OnDuplicate::Keep), ("on", OnDuplicate::Drop)];
+
 /// One of the two crawls.
 #[derive(Debug)]
 struct Run {
@@ -61,6 +65,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None => Some(temporary_dir()?),
     };
     let dir = args.dir.clone().or_else(|| temporary.clone()).unwrap_or_default();
+    if RUNS.iter().any(|(name, _)| CrawlDir::is_at(&dir.join(name))) {
+        let what = format!("{} has the crawls of an earlier demo: name another directory with --dir", dir.display());
+        return Err(Usage(what).into());
+    }
     say!(
         "A synthetic web on loopback: {} hosts, {} distinct contents.\nIt has mirrors, print views, session ids and a \
          calendar without end.\nA crawler that knew all would need {} fetches. Each crawl may fetch {budget} pages.",
@@ -69,7 +77,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         web.oracle().pages,
     );
     let mut runs = Vec::new();
-    for (name, gate) in [("off", OnDuplicate::Keep), ("on", OnDuplicate::Drop)] {
+    for (name, gate) in RUNS {
         say!("crawling with the gate {name} …");
         runs.push(crawl(name, gate, &web, budget, &dir.join(name))?);
     }

@@ -13,7 +13,7 @@ pub(super) fn has_known_text(judgement: &Judgement) -> bool {
         Verdict::Near { resemblance, .. } | Verdict::Known { document: CorpusMatch { resemblance, .. }, .. } => {
             resemblance >= Judge::SAME_TEXT
         }
-        Verdict::Unique => judgement.unique_by == Some(UniqueBy::Links),
+        Verdict::Unique => matches!(judgement.unique_by, Some(UniqueBy::Links | UniqueBy::LinksOfFewWords)),
         Verdict::Unchanged { .. } | Verdict::Unjudged => false,
     }
 }

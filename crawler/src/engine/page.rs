@@ -183,14 +183,14 @@ impl Desk<'_> {
                 let brought = match judgement.unique_by {
                     _ if verdict.is_duplicate() => Brought::Nothing,
                     Some(UniqueBy::Links) => Brought::Links,
-                    Some(UniqueBy::Media) | None => Brought::Content,
+                    Some(UniqueBy::Media | UniqueBy::LinksOfFewWords) | None => Brought::Content,
                 };
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;
             }
         }
         // An unchanged page was a lesson at an earlier visit.
         let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. })
-            && !says_little(finding, judgement);
+            && (!says_little(finding, judgement) || has_known_text(judgement));
         let Some(content) = content.filter(|_| is_lesson) else { return Ok(()) };
         let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
         let twin = twin.filter(same).and_then(|twin| Url::parse(&twin.url).ok());
@@ -200,6 +200,7 @@ impl Desk<'_> {
             content,
             twin: twin.as_ref(),
             barren: has_known_text(judgement) && counts.beyond == 0,
+            depth: job.depth,
             offspring: counts.within,
         };
         Ok(frontier.learn(job, &lesson, &ledger::shows, session)?)

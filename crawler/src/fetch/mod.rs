@@ -175,15 +175,15 @@ impl Truncation {
         }
     }
 
-    /// The sentence for `pages.jsonl`.
+    /// The text for `pages.jsonl`: the kind, a colon, and details.
     pub fn name(self) -> &'static str {
         match self {
-            Truncation::Length => "body longer than --max-body",
-            Truncation::Time => "body took longer than --timeout or --idle-timeout",
-            Truncation::Disconnect => "connection ended before the body did",
-            Truncation::Encoding => "content-encoding broken, or it expands too far",
-            Truncation::Chunks => "bad chunks: the transfer-encoding of the body is broken",
-            Truncation::NotAPage => "not a page: body not asked for",
+            Truncation::Length => "too_large: body longer than --max-body",
+            Truncation::Time => "timeout: the body took longer than --timeout or --idle-timeout",
+            Truncation::Disconnect => "reset: the connection ended before the body",
+            Truncation::Encoding => "encoding: the content-encoding is broken, or the body expands too far",
+            Truncation::Chunks => "bad_chunks: the transfer-encoding of the body is broken",
+            Truncation::NotAPage => "not_a_page: body not asked for",
         }
     }
 }

@@ -59,12 +59,14 @@ impl Report {
             Some("demote") => {
                 text.push_str(" Their links were queued with a lower priority (--on-duplicate demote); none was lost.");
             }
-            _ => put!(
-                text,
-                " {} that only they link to were kept from the frontier, and are held aside: run the crawl again with \
-                 <code>--on-duplicate demote</code> to fetch them after all.",
-                units::counted(tally.links_dropped, "URL")
-            ),
+            _ => {
+                put!(text, " {} on them were not followed at once", units::counted(tally.links_dropped, "new link"));
+                if let Some(held) = self.summary.held {
+                    let are = if held == 1 { "is" } else { "are" };
+                    put!(text, ", and {} {are} held aside now", units::counted(held, "URL"));
+                }
+                text.push_str(": run the crawl again with <code>--on-duplicate demote</code> to fetch what is held.");
+            }
         }
         match &self.summary.lost {
             Some(lost) => put!(

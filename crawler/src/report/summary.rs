@@ -29,6 +29,8 @@ pub struct Summary {
     pub urls_seen: Option<u64>,
     /// URLs still queued.
     pub frontier: Option<u64>,
+    /// URLs still held: only duplicates link to them.
+    pub held: Option<u64>,
     /// The estimated number of unique pages that were held back, if there is an estimate.
     pub lost: Option<Lost>,
     /// The last round of visits to pages that were fetched before.

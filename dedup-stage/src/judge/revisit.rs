@@ -34,7 +34,7 @@ impl Judge {
         Ok(match earlier.contradicts(case, words, &|_, _| Ok(None), session)? {
             None => true,
             Some(UniqueBy::Media) => false,
-            Some(UniqueBy::Links) => {
+            Some(UniqueBy::Links | UniqueBy::LinksOfFewWords) => {
                 let links = case.links.iter().filter(|link| link.content).count();
                 words as usize >= WORDS_PER_LINK * links
             }

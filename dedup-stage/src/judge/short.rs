@@ -4,6 +4,7 @@
 use super::counterpart::Comparison;
 use super::digests::Owner;
 use super::links::LinkSet;
+use super::verdict::UniqueBy;
 use super::{Case, Judge, Judgement, UrlOf, Verdict};
 use crate::store::{Result, Session};
 
@@ -26,10 +27,9 @@ impl Judge {
         };
         let mut twin = Comparison::accepted(case, first.id, &self.keys, session)?;
         if twin.has_any_news(case, url_of, session)? {
-            // The page is not called unique by its links, because then its links would be tried. A few words do not
-            // tell a list from a trap. The links are stored for the next visit of this URL.
+            // The links are stored for the next visit of this URL.
             LinkSet::of(case).write(case.id, case.order, session);
-            return Ok((unique, None));
+            return Ok((Judgement { unique_by: Some(UniqueBy::LinksOfFewWords), ..unique }, None));
         }
         let verdict = Verdict::Near { of: first.id, distance: 0, resemblance: 1.0 };
         let novelty = (1.0 - (1.0 + twin.common(case)) / 2.0).clamp(0.0, 1.0);

@@ -121,6 +121,9 @@ pub enum UniqueBy {
     /// It has other links. A trap has other links on each page, too. Only the pages behind the links tell what they are
     /// worth.
     Links,
+    /// It has a few words, which an earlier page says, too, and other links. A few words do not tell a list from a trap,
+    /// so its links are followed and not tried.
+    LinksOfFewWords,
     /// It has other media.
     Media,
 }

@@ -76,13 +76,14 @@ impl Parser {
             Line::Whole(bytes) => bytes,
             Line::TooLong(prefix) => {
                 let message = format!("the line is longer than {} MiB", super::MAX_LINE >> 20);
-                return Request::Mistake(Failure::new(Code::TooLong, message).with_id(find_id(&prefix)));
+                return Request::Mistake(Failure::new(Code::TooLong, message).with_id(Found::in_line(&prefix).id));
             }
             Line::Failed(error) => return Request::Broken(error),
         };
         self.understand(&bytes).unwrap_or_else(|failure| {
-            let id = find_id(&bytes);
-            Request::Mistake(failure.with_id(id))
+            let Found { id, url } = Found::in_line(&bytes);
+            let failure = failure.with_id(id);
+            Request::Mistake(if let Some(url) = url { failure.with_url(&url) } else { failure })
         })
     }
 
@@ -235,37 +236,52 @@ impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
     }
 }
 
-/// The `id` of a line that could not be understood, if it stands before the mistake.
-fn find_id(line: &[u8]) -> Option<Box<RawValue>> {
-    struct IdOf<'a>(&'a mut Option<Box<RawValue>>);
-    impl<'de> Visitor<'de> for IdOf<'_> {
-        type Value = ();
+/// What a line names that could not be understood, as far as it stands before the mistake.
+#[derive(Default)]
+struct Found {
+    id: Option<Box<RawValue>>,
+    url: Option<String>,
+}
 
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-            while let Some(key) = map.next_key::<Key>()? {
-                match key {
-                    Key::Id if self.0.is_some() => return Err(A::Error::custom("two ids")),
-                    Key::Id => *self.0 = map.next_value::<Option<Box<RawValue>>>()?,
-                    Key::Other => drop(map.next_value::<IgnoredAny>()?),
-                }
-            }
-            Ok(())
-        }
+impl Found {
+    fn in_line(line: &[u8]) -> Self {
+        let mut found = Self::default();
+        // The error of the line is known already.
+        let _ = serde_json::Deserializer::from_slice(line).deserialize_map(Names(&mut found));
+        found
     }
-    let mut id = None;
-    // The error of the line is known already.
-    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(IdOf(&mut id));
-    id
+}
+
+struct Names<'a>(&'a mut Found);
+
+impl<'de> Visitor<'de> for Names<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Found { id, url } = self.0;
+        while let Some(key) = map.next_key::<Key>()? {
+            match key {
+                Key::Id if id.is_some() => return Err(A::Error::custom("two ids")),
+                Key::Id => *id = map.next_value::<Option<Box<RawValue>>>()?,
+                Key::Url if url.is_some() => return Err(A::Error::custom("two URLs")),
+                // What is no string may stand before the `id`.
+                Key::Url => *url = serde_json::from_str(map.next_value::<Box<RawValue>>()?.get()).ok(),
+                Key::Other => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Key {
     Id,
+    Url,
     #[serde(other)]
     Other,
 }

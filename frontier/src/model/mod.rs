@@ -282,7 +282,8 @@ impl World {
         self.frontier.verdict(job, brought, 0.5, &mut self.session).unwrap();
         if let Some(content) = content {
             let (barren, done) = (duplicate == Some(true), &self.model.done);
-            let lesson = Lesson { url: &job.url, id: job.page.url, content, twin: None, barren, offspring: 0 };
+            let lesson =
+                Lesson { url: &job.url, id: job.page.url, content, twin: None, barren, depth: job.depth, offspring: 0 };
             let shows = |page: PageId, _: &Session| Ok(done.get(&page.url.url).copied().flatten());
             self.frontier.learn(job, &lesson, &shows, &mut self.session).unwrap();
         }

@@ -353,7 +353,8 @@ mod tests {
             for (class, text) in [(1, 1), (1, 1), (2, 5), (2, host % 3)] {
                 let (page, content) = (page("?zork=2"), Content { text, shows: text });
                 let id_of = id(host * 10 + text + class);
-                let lesson = Lesson { url: &page, id: id_of, content, twin: None, barren: false, offspring: 0 };
+                let lesson =
+                    Lesson { url: &page, id: id_of, content, twin: None, barren: false, depth: 0, offspring: 0 };
                 let place = TestedClasses { class: id(class), own: id(99), folder: Some(1) };
                 candidates.test(last, &lesson, place, &|_| Ok(None)).unwrap();
             }

@@ -6,6 +6,9 @@
 //! [`RUN`] barren pages in a row prove a trap. If some of the pages brought something, it takes more pages. In a family
 //! in which one page in ten brings something, [`RUN`] barren pages in a row come up once in 2,000 runs.
 //!
+//! Lists of lists (makes, models, years) are barren, too, until the pages are reached to which they lead. So the pages of
+//! a family within [`LISTS`] links of its first page prove nothing.
+//!
 //! A trap also has no end: on average, each of its pages leads to at least [`OFFSPRING`] new URLs of the family. A
 //! family with fewer new URLs comes to an end by itself, and is no trap.
 
@@ -15,14 +18,16 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Map;
 use super::evidence::Evidence;
 use super::rewrite::origin;
+use super::{Lesson, Map};
 
 /// Barren pages in a row that prove a trap.
 const RUN: u32 = 73;
 /// The sum at which a family is a trap: ln(1 / 0.001).
 const LIMIT: f64 = 6.907;
+/// A family may have so many levels of lists before it brings something.
+const LISTS: u32 = 3;
 /// The share of barren pages in a trap.
 const TRAP: f64 = 0.99;
 /// The share of barren pages in a family that is no trap.
@@ -76,9 +81,11 @@ pub(super) struct Families {
 }
 
 /// The state of the test of one family.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Watched {
     sum: f64,
+    /// The lowest depth of its pages.
+    top: u32,
     /// Pages since the sum was last zero.
     pages: u32,
     /// New URLs of the family that these pages led to.
@@ -91,15 +98,14 @@ impl Families {
     /// At most this many families are watched.
     const MOST: usize = 65_536;
 
-    /// Counts one more page of a family. `offspring` is the number of new URLs of the family that it links to. True if
-    /// the family is a trap now.
-    pub fn page(&mut self, family: &Family, barren: bool, offspring: u32) -> bool {
+    /// Counts one more page of a family. True if the family is a trap now.
+    pub fn page(&mut self, family: &Family, lesson: &Lesson<'_>) -> bool {
         let id = family.id();
         if self.watched.len() >= Self::MOST && !self.watched.contains_key(&id) {
             return false;
         }
-        let watched = self.watched.entry(id).or_default();
-        let trap = watched.page(barren, offspring);
+        let watched = self.watched.entry(id).or_insert(Watched { sum: 0.0, top: lesson.depth, pages: 0, offspring: 0 });
+        let trap = watched.page(lesson);
         if trap {
             self.watched.remove(&id);
         }
@@ -108,13 +114,18 @@ impl Families {
 
     /// Trials have shown that this family is no trap. It is never taken for one again.
     pub fn exempt(&mut self, family: &Family) {
-        self.watched.insert(family.id(), Watched { sum: f64::NEG_INFINITY, ..Watched::default() });
+        self.watched.insert(family.id(), Watched { sum: f64::NEG_INFINITY, top: 0, pages: 0, offspring: 0 });
     }
 }
 
 impl Watched {
     /// Counts one more page. True if the family is a trap now.
-    fn page(&mut self, barren: bool, offspring: u32) -> bool {
+    fn page(&mut self, lesson: &Lesson<'_>) -> bool {
+        let &Lesson { barren, depth, offspring, .. } = lesson;
+        self.top = self.top.min(depth);
+        if barren && depth < self.top + LISTS {
+            return false;
+        }
         self.sum = weigh(self.sum, barren);
         if self.sum <= 0.0 {
             (self.pages, self.offspring) = (0, 0);
@@ -135,7 +146,10 @@ fn weigh(sum: f64, barren: bool) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use dedup_stage::url::{SiteId, UrlId};
+
     use super::*;
+    use crate::rules::Content;
 
     #[test]
     fn a_family_is_a_path_with_queries_or_a_folder() {
@@ -174,13 +188,35 @@ mod tests {
     #[test]
     fn what_does_not_feed_itself_is_no_trap() {
         let family = Family::of(&Url::parse("http://a/item?id=1").unwrap()).unwrap();
-        let traps = |offspring: fn(u32) -> u32| {
-            let mut families = Families::default();
-            (0..1_000).position(|page| families.page(&family, true, offspring(page)))
-        };
+        let traps = |offspring: fn(u32) -> u32| position(&family, |page| (page + LISTS, offspring(page)));
         assert_eq!(traps(|_| 0), None, "a list of them stands elsewhere");
         assert_eq!(traps(|page| u32::from(page == 0) * 30), None, "thirty, and no more");
         assert_eq!(traps(|_| 1), Some(RUN as usize - 1));
         assert_eq!(traps(|page| u32::from(page % 40 == 0) * 40), Some(RUN as usize - 1));
+    }
+
+    #[test]
+    fn lists_of_lists_are_no_trap_before_their_last_level_is_reached() {
+        let family = Family::of(&Url::parse("http://a/cars/1").unwrap()).unwrap();
+        assert_eq!(position(&family, |page| (1 + page / 400, 1)), Some(2 * 400 + RUN as usize - 1));
+        assert_eq!(position(&family, |page| (page % LISTS, 1)), None);
+    }
+
+    /// The place of the page that proves a trap, among 2,000 barren ones, of which this is depth and offspring.
+    fn position(family: &Family, page: impl Fn(u32) -> (u32, u32)) -> Option<usize> {
+        let url = Url::parse("http://a/").unwrap();
+        let id = UrlId { site: SiteId { domain: 1, host: 1 }, url: 1 };
+        let mut families = Families::default();
+        // A page of depth 0 is the first one of the family.
+        let first = page(0).0.saturating_sub(LISTS);
+        let lesson = |depth, offspring| {
+            let content = Content { text: 1, shows: 1 };
+            Lesson { url: &url, id, content, twin: None, barren: true, depth, offspring }
+        };
+        assert!(!families.page(family, &lesson(first, 0)));
+        (0..2_000).position(|number| {
+            let (depth, offspring) = page(number);
+            families.page(family, &lesson(depth, offspring))
+        })
     }
 }

@@ -300,7 +300,7 @@ impl Rules {
         if self.lenient || lesson.barren && self.is_explained(lesson.url) {
             return;
         }
-        if !self.proven.is_trap(&family) && self.families.page(&family, lesson.barren, lesson.offspring) {
+        if !self.proven.is_trap(&family) && self.families.page(&family, lesson) {
             let proof = Families::PROOF;
             if let Some(rule) = self.proven.add(lesson.id.site, Statement::Trap(family), proof, session) {
                 let ladder_key = LadderKey { site: lesson.id.site, place: ladder::Place::Rule(rule, 0) };

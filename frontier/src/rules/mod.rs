@@ -97,6 +97,8 @@ pub struct Lesson<'a> {
     /// Whether the page brought nothing: no new text, and no new link out of its family. The engine decides this
     /// (`crawler/src/engine/barren.rs`).
     pub barren: bool,
+    /// The number of links from a seed to the page.
+    pub depth: u32,
     /// New links to URLs of the page's family, if the page has no new text.
     pub offspring: u32,
 }

@@ -80,7 +80,15 @@ impl Lab {
         let content = Content { text: shows, shows: of.url };
         self.shown.insert(PageId { url: id, visit: 1 }, content);
         self.done(id, 200);
-        let lesson = Lesson { url: &url, id, content, twin: twin.as_ref(), barren: twin.is_some(), offspring: 1 };
+        let lesson = Lesson {
+            url: &url,
+            id,
+            content,
+            twin: twin.as_ref(),
+            barren: twin.is_some(),
+            depth: self.shown.len() as u32,
+            offspring: 1,
+        };
         let (rules, shown, session, urls) = (&mut self.rules, &self.shown, &mut self.session, &self.urls);
         let shows_of = |page: PageId, _: &Session| Ok(shown.get(&page).copied());
         if let Some((stop, _)) = stop {

@@ -255,7 +255,7 @@ pub const ROWS: [Row; 25] = [
     },
     Row {
         page: true,
-        why: "content-encoding broken",
+        why: "the content-encoding is broken",
         complete: None,
         ..row(
             "bad-gzip",

@@ -100,9 +100,9 @@ fn check_lengths(
         // At its end, a run sorts the index of the archive, which may change its length.
         let exact = ended && name == PagesJsonl::NAME;
         if length < *vouched && !dir.join(name).try_exists()? {
-            findings.add(format!("{name} is not there, and the state vouches for {vouched} bytes of it"));
+            findings.add(format!("{name} is not there, and the state has recorded {vouched} bytes of it"));
         } else if length < *vouched || exact && length > *vouched {
-            findings.add(format!("{name} has {length} bytes, and the state vouches for {vouched}"));
+            findings.add(format!("{name} has {length} bytes, and the state has recorded {vouched}"));
         }
     }
     Ok(())

@@ -51,7 +51,7 @@ pub(super) fn check_lines(
                 sums.own += 1;
                 for what in differences(&page, offset, &record) {
                     findings.add(format!(
-                        "visit {} of {url}: pages.jsonl and the state tell of another {what}",
+                        "visit {} of {url}: pages.jsonl and the state disagree about the {what}",
                         page.visit
                     ));
                 }

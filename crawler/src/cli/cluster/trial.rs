@@ -14,9 +14,9 @@ use super::super::seeds::seeds;
 use super::super::summary::SummaryOf;
 use super::super::{end_code, exit, signals};
 use super::{say, settings, stands, text};
-use crate::cluster::CrawlStatus;
 use crate::cluster::loopback::child::{self, Child};
 use crate::cluster::loopback::{Loopback, Trial};
+use crate::cluster::{CrawlStatus, operate};
 use crate::engine::{Control, Phase, StopReason};
 
 /// Arguments of `crawler cluster try`.
@@ -53,6 +53,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Args { workers, dir, lease, nats_server, start } = args;
     let is_made = Loopback::is_made(&dir);
     let (settings, seeds) = (settings(&start, is_made)?, seeds(&start.seeds)?);
+    // Before brokers are installed.
+    operate::refuse_settings(&settings)?;
     let progress = settings.output.progress;
     let trial = Trial { dir: dir.clone(), settings, seeds, workers: workers.into(), lease, server: nats_server };
     let mut loopback = Loopback::start(trial, &mut |line| say!("{line}"))?;

@@ -69,7 +69,13 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
         "",
         "Links kept out",
         units::count(tally.links_dropped),
-        "new links of duplicates that were kept from the frontier, and so were not fetched".into(),
+        match summary.held {
+            Some(held) => format!(
+                "new links of duplicates that were not followed at once; {} URLs are still held",
+                units::count(held)
+            ),
+            None => "new links of duplicates that were not followed at once".into(),
+        },
     );
     let spent = units::share(tally.duplicate_bytes, tally.bytes);
     figure("", "Bytes", units::bytes(tally.bytes), format!("of decoded bodies; {spent} of them in duplicates"));

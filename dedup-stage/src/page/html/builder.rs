@@ -28,6 +28,8 @@ pub struct Builder<'a> {
     foreign: u32,
     raw: Option<Raw>,
     titled: bool,
+    /// The picture that the last `source` offers, until the next other element.
+    offered: Option<String>,
 }
 
 impl<'a> Builder<'a> {
@@ -44,6 +46,7 @@ impl<'a> Builder<'a> {
             foreign: 0,
             raw: None,
             titled: false,
+            offered: None,
         }
     }
 
@@ -116,9 +119,13 @@ impl<'a> Builder<'a> {
     }
 
     fn media(&mut self, tag: &Tag<'_>, element: &Element) {
+        let mut offered = self.offered.take();
+        if element.name == "source" {
+            self.offered = offered.take().or_else(|| media::offered(tag));
+        }
         if self.hidden.innermost().is_none_or(|(element, ())| element.stands_in())
             && !is_hidden(tag)
-            && let Some(address) = media::address(element, tag)
+            && let Some(address) = media::address(element, tag, offered)
         {
             self.outline.medium(&address, self.signs());
         }

@@ -7,7 +7,15 @@ use crate::page::tags::Element;
 use crate::page::tokenizer::{Attribute, Tag};
 
 /// Attributes from which a script takes the picture that replaces a placeholder, the best first.
-const LAZY: [Attribute; 4] = [Attribute::DataSrc, Attribute::DataOriginal, Attribute::DataLazySrc, Attribute::DataLazy];
+const LAZY: [Attribute; 7] = [
+    Attribute::DataSrc,
+    Attribute::DataOriginal,
+    Attribute::DataLazySrc,
+    Attribute::DataLazy,
+    Attribute::DataLazyload,
+    Attribute::DataCfsrc,
+    Attribute::DataEcho,
+];
 /// Attributes from which a script takes the sizes of that picture.
 const LAZY_SETS: [Attribute; 2] = [Attribute::DataSrcset, Attribute::DataLazySrcset];
 /// Attributes from which a script takes the picture behind an element.
@@ -38,9 +46,9 @@ const TRACKING: u32 = 2;
 /// A `data:` address with fewer bytes than this is a placeholder.
 const PLACEHOLDER: usize = 256;
 
-/// The address of the medium that an element shows, as written. The `source` of a picture is another form of its `img`,
-/// so it does not count.
-pub fn address<'t>(element: &Element, tag: &Tag<'t>) -> Option<Cow<'t, str>> {
+/// The address of the medium that an element shows, as written. The `source` of a picture is another form of its `img`.
+/// So it counts only if the `img` itself names no file, or a placeholder. `offered` is the address of such a `source`.
+pub fn address<'t>(element: &Element, tag: &Tag<'t>, offered: Option<String>) -> Option<Cow<'t, str>> {
     let value = |attribute| tag.value(attribute).filter(|value| !value.trim().is_empty());
     let set = |sets: &[Attribute]| sets.iter().copied().find_map(value).map(first);
     let source = || value(Attribute::Src).filter(|address| !is_placeholder(address));
@@ -49,13 +57,21 @@ pub fn address<'t>(element: &Element, tag: &Tag<'t>) -> Option<Cow<'t, str>> {
         "img" if is_tiny(tag) => None,
         "img" => {
             let lazy = || LAZY.into_iter().find_map(value).or_else(|| set(&LAZY_SETS));
-            lazy().or_else(shown).or_else(|| set(&[Attribute::Srcset])).or_else(source)
+            let own = lazy().or_else(shown).or_else(|| set(&[Attribute::Srcset]));
+            own.or_else(|| offered.map(Cow::Owned)).or_else(source)
         }
         "object" => value(Attribute::Data),
         "video" => value(Attribute::Src).or_else(|| value(Attribute::Poster)),
         _ => value(Attribute::Src),
     };
     address.filter(|address| !is_placeholder(address))
+}
+
+/// The address of the picture that the `source` of a picture offers, as written.
+pub fn offered(tag: &Tag<'_>) -> Option<String> {
+    let sets = [Attribute::DataSrcset, Attribute::DataLazySrcset, Attribute::Srcset];
+    let address = sets.into_iter().find_map(|set| tag.value(set).map(first))?;
+    (!address.is_empty() && !is_placeholder(&address)).then(|| address.into_owned())
 }
 
 /// The address of the picture behind an element, as written.
