@@ -191,9 +191,14 @@ fn damages() -> Vec<Damage> {
             (verdict.as_str() == Some("near")).then(|| "exact".into())
         }),
         field("a page's depth is edited", PAGE_LINES, "depth", |depth| Some((depth.as_u64()? + 1).into())),
-        field("a page's digest is edited", PAGE_LINES, "sha256", |sha256| {
-            let (digest, edited) = (sha256.as_str()?, sha256.as_str()?.replace('a', "b"));
-            (edited != digest).then(|| edited.into())
+        lines("a page's digest is edited", PAGE_LINES, |lines, random| {
+            // The state has no digest of a page that was not judged.
+            let is_judged = |line: &String| !line.contains("\"verdict\":\"unjudged\"");
+            let judged: Vec<_> = (0..lines.len()).filter(|at| is_judged(&lines[*at])).collect();
+            let line = &mut lines[judged[random.usize(..judged.len())]];
+            let (before, digest) = line.split_once("\"sha256\":\"").expect("a judged page has a digest");
+            let other = if digest.starts_with('a') { "b" } else { "a" };
+            *line = format!("{before}\"sha256\":\"{other}{}", &digest[1..]);
         }),
         field("a page's bytes are edited", PAGE_LINES, "bytes", |bytes| Some((bytes.as_u64()? + 1).into())),
         Damage { name: "pages.jsonl is cut", does: Box::new(|dir, _| Ok(cut_file(&dir.join(PAGE_LINES))?)) },

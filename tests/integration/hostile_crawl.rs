@@ -78,11 +78,11 @@ impl Crawled {
 /// An ending in the words of `pages.jsonl`.
 fn in_words(ending: &str) -> &str {
     match ending.split_once(' ') {
-        Some((_, "Length")) => "body longer",
-        Some((_, "Time")) => "the body took longer",
-        Some((_, "Disconnect")) => "connection ended",
-        Some((_, "Chunks")) => "bad_chunks",
-        Some((_, "Encoding")) => "the content-encoding is broken",
+        Some((_, "Length")) => "too_large: ",
+        Some((_, "Time")) => "timeout: ",
+        Some((_, "Disconnect")) => "reset: ",
+        Some((_, "Chunks")) => "bad_chunks: ",
+        Some((_, "Encoding")) => "encoding: ",
         Some((status, _)) => status,
         None => ending,
     }

@@ -40,13 +40,13 @@ fn what_robots_txt_forbids_is_no_fault() -> anyhow::Result<()> {
     assert_eq!(code, Some(0), "{first}");
     assert!(first.contains("refused             1          robots: robots.txt forbids it"), "{first}");
     assert!(
-        first.contains("1          of them at a.test, all 404") && !first.contains("robots.txt says no"),
+        first.contains("1          of all these at a.test, all 404") && !first.contains("robots.txt says no"),
         "{first}"
     );
     for round in 1..=2 {
         let (code, text) = said(&[&["refresh", &dir], &flags[..]].concat())?;
         assert_eq!(code, Some(0), "{text}");
-        assert!(text.contains("of them at a.test, all 404"), "round {round}: {text}");
+        assert!(text.contains("of all these at a.test, all 404"), "round {round}: {text}");
         let report: Value = serde_json::from_slice(&run(&["report", &dir, "--json"])?.stdout)?;
         let worst = &report["worst_host"];
         assert_eq!(

@@ -213,7 +213,7 @@ pub const ROWS: [Row; 25] = [
     },
     Row {
         page: true,
-        why: "connection ended",
+        why: "reset: the connection ended",
         complete: None,
         ..row("half", Server::Is(Manner::Half), "cut_reset", "reset", "crawler_bodies_cut_total{kind=\"reset\"} 1")
     },
@@ -231,7 +231,7 @@ pub const ROWS: [Row; 25] = [
     },
     Row {
         page: true,
-        why: "bad chunks",
+        why: "bad_chunks: ",
         complete: None,
         ..row(
             "bad-chunks",
@@ -243,7 +243,7 @@ pub const ROWS: [Row; 25] = [
     },
     Row {
         page: true,
-        why: "connection ended",
+        why: "reset: the connection ended",
         complete: None,
         ..row(
             "half-chunk",
@@ -255,7 +255,7 @@ pub const ROWS: [Row; 25] = [
     },
     Row {
         page: true,
-        why: "the content-encoding is broken",
+        why: "encoding: the content-encoding is broken",
         complete: None,
         ..row(
             "bad-gzip",
