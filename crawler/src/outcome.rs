@@ -292,7 +292,7 @@ mod tests {
         stats.walls_with_account = 0;
         stats.complete = false;
         stats.cut = [("too_large".to_owned(), 1)].into();
-        assert!(ending(&stats, "done", None).contains("The bodies of 1 page were cut"), "{stats:?}");
+        assert!(ending(&stats, "done", None).contains("The body of 1 page was cut"), "{stats:?}");
         (stats.unread, stats.links_cut) = ([("budget".to_owned(), 3), ("max_repeats".to_owned(), 1)].into(), 40);
         let text = ending(&stats, "done", None);
         for part in ["3 URLs (their host or folder brought", "1 URL (one part", "--max-repeats", "40 links (their page"]

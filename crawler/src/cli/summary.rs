@@ -145,7 +145,7 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
     row("", stats.stopped, String::new(), "stopped before their fetch: by rules, or a budget");
     if let Some(Lost { estimate, low, high }) = facts.lost {
         let meaning = format!(
-            "unique pages among these, as estimated\n{:31}(95 %: {low:.0} to {high:.0}; pages behind them as in the sample)",
+            "unique pages among these, as estimated\n{:31}(95 %: {low:.0} to {high:.0}; pages behind them as sampled)",
             ""
         );
         row("lost", estimate.round() as u64, String::new(), &meaning);
@@ -373,7 +373,7 @@ mod tests {
             "ceiling             1          hosts bring little text",
             "250          % of its delay at facets.test",
             "wrong              12          answers with status 500",
-            "15          of them at a.test, mostly 500",
+            "15          of all these at a.test, mostly 500",
         ] {
             assert!(text.contains(said), "{said}\n{text}");
         }
