@@ -134,10 +134,19 @@ impl CrawlDir {
         Self::of_disk(path, Self::open_disk(path)?)
     }
 
+    /// Opens a crawl directory into which outputs were copied, and whose state comes next.
+    pub fn restored(path: &Path) -> Result<Self, OpenError> {
+        let disk = Self::open_disk(path)?;
+        Self::with_reader(path, disk.reader(), Session::new(Box::new(disk)))
+    }
+
     fn of_disk(path: &Path, disk: Disk) -> Result<Self, OpenError> {
-        let reader = disk.reader();
-        let session = Session::new(Box::new(disk));
+        let (reader, session) = (disk.reader(), Session::new(Box::new(disk)));
         Self::check_not_lost(path, &session)?;
+        Self::with_reader(path, reader, session)
+    }
+
+    fn with_reader(path: &Path, reader: Reader, session: Session) -> Result<Self, OpenError> {
         Ok(Self { reader: Some(reader), ..Self::with_session(path, session)? })
     }
 

@@ -95,7 +95,7 @@ fn load(folder: &Folder, manifest: &Manifest, dir: &Path, member: &Member) -> st
     };
     loading()?;
     // From here on, the directory belongs to this worker again, whatever happens.
-    CrawlDir::open(dir)?.enter(member)?;
+    CrawlDir::restored(dir)?.enter(member)?;
     let mut disk = CrawlDir::open_disk(dir)?;
     let is_place = |space: Space, key: &[u8]| space == Space::META && key == LOG_AT;
     let from = &mut folder.read(&manifest.state).map_err(ClusterError::from)?;
