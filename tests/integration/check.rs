@@ -202,6 +202,13 @@ fn damages() -> Vec<Damage> {
         }),
         field("a page's bytes are edited", PAGE_LINES, "bytes", |bytes| Some((bytes.as_u64()? + 1).into())),
         Damage { name: "pages.jsonl is cut", does: Box::new(|dir, _| Ok(cut_file(&dir.join(PAGE_LINES))?)) },
+        Damage {
+            name: "the state is emptied",
+            does: Box::new(|dir, _| {
+                fs::remove_dir_all(dir.join("state"))?;
+                Ok(fs::create_dir(dir.join("state"))?)
+            }),
+        },
         Damage { name: "pages.jsonl is gone", does: Box::new(|dir, _| Ok(fs::remove_file(dir.join(PAGE_LINES))?)) },
         lines("a skipped URL's line is removed", SKIPPED, |lines, random| {
             drop(lines.remove(random.usize(..lines.len())))
