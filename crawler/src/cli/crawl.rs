@@ -163,7 +163,7 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
         Some(_) if min_age.0 > 0 && !args.voice.quiet => visits::young(min_age.0, Clock::System.now(), dir.session())?,
         _ => 0,
     };
-    // Before the seeds are written: if the port is in use, the crawl has not begun.
+    // The live page starts before the seeds are written, so that a port in use leaves no crawl behind.
     let live = live_page(&settings.output.dashboard, &args.dir, control_in, Reach::default())?;
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     unmade.keep();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{BufRead, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use dedup_stage::url::drop_user;
 use url::Url;
@@ -74,8 +74,8 @@ pub(super) fn no_others(dir: &CrawlDir, seeds: &[Url]) -> anyhow::Result<()> {
 }
 
 fn parse_seed(text: &str) -> Result<Url, String> {
-    // A host name may be that of a folder, too, but it cannot begin like these paths.
-    if text.starts_with(['.', '/']) || CrawlDir::is_at(Path::new(text)) {
+    // No host name begins like these paths. (Other names of folders may be names of hosts, too.)
+    if text.starts_with('.') || text.starts_with('/') && !text.starts_with("//") {
         return Err("a path, and a seed is a URL; --dir names the directory of a crawl".into());
     }
     let mut url = typed(text)?;
@@ -119,6 +119,17 @@ mod tests {
         let said = parse_seed("http://me:s3cret@a.test/x").unwrap_err();
         assert!(said.contains("the account of a.test") && said.contains("--login"), "{said}");
         assert_eq!(hidden("http://a.test/@me"), "http://a.test/@me", "no user name: the path has it");
+    }
+
+    #[test]
+    fn a_path_is_no_seed() {
+        for path in ["./c1", "../c1", "/tmp/c1", "."] {
+            let said = parse_seed(path).unwrap_err();
+            assert!(said.starts_with("a path"), "{path}: {said}");
+        }
+        for (host, url) in [("//example.org/a", "https://example.org/a"), ("wiki", "https://wiki/")] {
+            assert_eq!(parse_seed(host).unwrap().as_str(), url);
+        }
     }
 
     #[test]

@@ -88,12 +88,11 @@ impl Story<'_> {
     fn tell(&self, out: &mut String, url: &Url, id: UrlId) -> anyhow::Result<()> {
         let mut open = true;
         match self.frontier.state(id, self.session)? {
-            None if !matches!(url.scheme(), "http" | "https") => {
-                put!(out, "  not looked for: of the links of pages, only those to http and https URLs are read\n");
-                return Ok(());
-            }
             None => {
-                put!(out, "  never seen: no page fetched so far links to it, and it is no seed\n");
+                out.push_str(match url.scheme() {
+                    "http" | "https" => "  never seen: no page fetched so far links to it, and it is no seed\n",
+                    _ => "  not looked for: of the links of pages, only those to http and https URLs are read\n",
+                });
                 return Ok(());
             }
             Some(State::Queued { before }) => self.queued(out, url, id, before)?,
@@ -393,10 +392,7 @@ fn of_host(out: &mut String, note: &HostNote) {
     }
     if note.stretch > 0 {
         let factor = note.delay_factor();
-        put!(
-            out,
-            "  its host {host} is under the automatic ceiling: its pages bring little text of their own, and so its delay is \
-             {factor:.1} times as long\n"
-        );
+        let so = format!("its pages bring little text of their own, and so its delay is {factor:.1} times as long");
+        put!(out, "  its host {host} is under the automatic ceiling: {so}\n");
     }
 }

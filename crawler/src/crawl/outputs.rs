@@ -20,7 +20,7 @@ impl CrawlDir {
         let output = |error| OpenError::Output { dir: self.path.clone(), error };
         let series = Series::open(&self.path, name).map_err(output)?;
         let shorter = |name: &str, found: u64, vouched: u64| {
-            let what = format!("{name} has {found} bytes where the state vouches for {vouched}");
+            let what = format!("{name} has {found} bytes where the state has recorded {vouched}");
             output(io::Error::new(io::ErrorKind::InvalidData, what))
         };
         if let Some((part, found, then)) = series.misfits().map_err(output)?.first() {
@@ -83,7 +83,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let crawl = crawl(dir.path(), &[("pages.jsonl", 8)]);
         let error = |name| crawl.vouched(name).unwrap_err().to_string();
-        assert!(error("pages.jsonl").contains("pages.jsonl has 0 bytes where the state vouches for 8"));
+        assert!(error("pages.jsonl").contains("pages.jsonl has 0 bytes where the state has recorded 8"));
         std::fs::write(dir.path().join("pages.jsonl"), "{}\n{}").unwrap();
         assert!(error("pages.jsonl").contains("pages.jsonl has 5 bytes"));
         std::fs::write(dir.path().join("pages.jsonl"), "{}\n{}\n{}\n").unwrap();
@@ -92,7 +92,7 @@ mod tests {
         std::fs::write(dir.path().join("parts.json"), r#"{"pages.jsonl":[3]}"#).unwrap();
         assert_eq!(crawl.vouched("pages.jsonl").unwrap(), 8);
         std::fs::write(dir.path().join("pages-000001.jsonl"), "{").unwrap();
-        assert!(error("pages.jsonl").contains("pages-000001.jsonl has 1 bytes where the state vouches for 3"));
+        assert!(error("pages.jsonl").contains("pages-000001.jsonl has 1 bytes where the state has recorded 3"));
     }
 
     #[test]

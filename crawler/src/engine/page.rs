@@ -188,7 +188,8 @@ impl Desk<'_> {
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;
             }
         }
-        // An unchanged page was a lesson at an earlier visit.
+        // An unchanged page was a lesson at an earlier visit. Little text is a lesson only if an earlier page has it: then
+        // the page may belong to a trap.
         let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. })
             && (!says_little(finding, judgement) || has_known_text(judgement));
         let Some(content) = content.filter(|_| is_lesson) else { return Ok(()) };

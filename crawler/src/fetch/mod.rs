@@ -180,7 +180,7 @@ impl Truncation {
         match self {
             Truncation::Length => "too_large: body longer than --max-body",
             Truncation::Time => "timeout: the body took longer than --timeout or --idle-timeout",
-            Truncation::Disconnect => "reset: the connection ended before the body",
+            Truncation::Disconnect => "reset: the connection ended before the body did",
             Truncation::Encoding => "encoding: the content-encoding is broken, or the body expands too far",
             Truncation::Chunks => "bad_chunks: the transfer-encoding of the body is broken",
             Truncation::NotAPage => "not_a_page: body not asked for",

@@ -235,7 +235,7 @@ fn a_part_that_is_gone_is_told_and_the_rest_is_read() {
     SeriesWriter::open(dir.path(), NAME, plain.len() as u64, None).unwrap();
     // But a missing part cannot be cut.
     let error = SeriesWriter::open(dir.path(), NAME, 1, None).unwrap_err().to_string();
-    assert!(error.contains("vouches for") && error.contains("pages-000001.jsonl is gone"), "{error}");
+    assert!(error.contains("has recorded") && error.contains("pages-000001.jsonl is gone"), "{error}");
 }
 
 #[test]

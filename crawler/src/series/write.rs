@@ -114,7 +114,7 @@ fn undo(dir: &Path, name: &str, closed: usize) -> io::Result<()> {
 fn reopen_last(dir: &Path, name: &str, ends: &mut Vec<u64>) -> io::Result<()> {
     let last = part_name(name, ends.len());
     if !dir.join(&last).exists() {
-        let what = format!("{last} is gone, and has bytes that have to be cut: the state vouches for less of {name}");
+        let what = format!("{last} is gone, and has bytes that have to be cut: the state has recorded less of {name}");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     remove_file(&dir.join(name))?;

@@ -25,7 +25,7 @@ impl AppendFile {
         if found < length {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                format!("{} has {found} bytes where the state vouches for {length}", path.display()),
+                format!("{} has {found} bytes where the state has recorded {length}", path.display()),
             ));
         }
         file.set_len(length)?;

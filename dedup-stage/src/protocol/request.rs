@@ -76,15 +76,11 @@ impl Parser {
             Line::Whole(bytes) => bytes,
             Line::TooLong(prefix) => {
                 let message = format!("the line is longer than {} MiB", super::MAX_LINE >> 20);
-                return Request::Mistake(Failure::new(Code::TooLong, message).with_id(Found::in_line(&prefix).id));
+                return mistake(Failure::new(Code::TooLong, message), &prefix);
             }
             Line::Failed(error) => return Request::Broken(error),
         };
-        self.understand(&bytes).unwrap_or_else(|failure| {
-            let Found { id, url } = Found::in_line(&bytes);
-            let failure = failure.with_id(id);
-            Request::Mistake(if let Some(url) = url { failure.with_url(&url) } else { failure })
-        })
+        self.understand(&bytes).unwrap_or_else(|failure| mistake(failure, &bytes))
     }
 
     fn understand(&mut self, bytes: &[u8]) -> Result<Request, Failure> {
@@ -236,25 +232,25 @@ impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
     }
 }
 
-/// What a line names that could not be understood, as far as it stands before the mistake.
+/// The answer to a line that could not be understood. It has the names of the page that stand before the mistake.
+fn mistake(failure: Failure, line: &[u8]) -> Request {
+    let mut names = Names::default();
+    // The error of the line is known already.
+    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(NamesOf(&mut names));
+    let failure = failure.with_id(names.id);
+    Request::Mistake(if let Some(url) = names.url { failure.with_url(&url) } else { failure })
+}
+
+/// The names that the caller gave to a page.
 #[derive(Default)]
-struct Found {
+struct Names {
     id: Option<Box<RawValue>>,
     url: Option<String>,
 }
 
-impl Found {
-    fn in_line(line: &[u8]) -> Self {
-        let mut found = Self::default();
-        // The error of the line is known already.
-        let _ = serde_json::Deserializer::from_slice(line).deserialize_map(Names(&mut found));
-        found
-    }
-}
+struct NamesOf<'a>(&'a mut Names);
 
-struct Names<'a>(&'a mut Found);
-
-impl<'de> Visitor<'de> for Names<'_> {
+impl<'de> Visitor<'de> for NamesOf<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -262,7 +258,7 @@ impl<'de> Visitor<'de> for Names<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Found { id, url } = self.0;
+        let Names { id, url } = self.0;
         while let Some(key) = map.next_key::<Key>()? {
             match key {
                 Key::Id if id.is_some() => return Err(A::Error::custom("two ids")),

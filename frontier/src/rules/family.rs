@@ -207,7 +207,7 @@ mod tests {
         let url = Url::parse("http://a/").unwrap();
         let id = UrlId { site: SiteId { domain: 1, host: 1 }, url: 1 };
         let mut families = Families::default();
-        // A page of depth 0 is the first one of the family.
+        // The first page of the family lies above the others.
         let first = page(0).0.saturating_sub(LISTS);
         let lesson = |depth, offspring| {
             let content = Content { text: 1, shows: 1 };

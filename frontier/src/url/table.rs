@@ -23,6 +23,9 @@ pub enum Kind {
     Gone,
 }
 
+/// Why a URL that was held or stopped is refused.
+const NO_PLACE: &str = "it would be queued, and its host has too many schemes and ports, or its domain too many hosts";
+
 /// Every change of a record: from, to, causes. A URL in the state `Queued` may also be queued anew (with a better
 /// priority, or after a failed attempt). A URL in `HeldFor` may get further counterparts. Neither of the two changes
 /// the state.
@@ -73,11 +76,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
         Kind::Stopped,
         "its counterpart is itself news, and a learned rule names a fetched page that shows the same",
     ),
-    (
-        Kind::HeldFor,
-        Kind::Refused,
-        "it is released, and its host has too many schemes and ports, or its domain too many hosts",
-    ),
+    (Kind::HeldFor, Kind::Refused, NO_PLACE),
     (
         Kind::HeldAs,
         Kind::Queued,
@@ -86,11 +85,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     ),
     (Kind::HeldAs, Kind::HeldFor, "another duplicate links to it, whose twin has a counterpart"),
     (Kind::HeldAs, Kind::Stopped, "a learned rule names a fetched page that shows the same"),
-    (
-        Kind::HeldAs,
-        Kind::Refused,
-        "it is released, and its host has too many schemes and ports, or its domain too many hosts",
-    ),
+    (Kind::HeldAs, Kind::Refused, NO_PLACE),
     (
         Kind::Stopped,
         Kind::Queued,
@@ -98,11 +93,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
          its lot was released; another mode; `demote`, when its host has nothing else to do, or at the end",
     ),
     (Kind::Stopped, Kind::Stopped, "its representative redirects, or waits for another URL"),
-    (
-        Kind::Stopped,
-        Kind::Refused,
-        "it is released, and its host has too many schemes and ports, or its domain too many hosts",
-    ),
+    (Kind::Stopped, Kind::Refused, NO_PLACE),
     (
         Kind::Refused,
         Kind::Queued,

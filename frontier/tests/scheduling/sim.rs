@@ -71,7 +71,7 @@ pub fn id(url: &str) -> UrlId {
     keys().id(&Url::parse(url).unwrap())
 }
 
-fn found(url: &Url, priority: f32, via: Via) -> Found<'_> {
+fn link_to(url: &Url, priority: f32, via: Via) -> Found<'_> {
     let id = id(url.as_str());
     Found { url, id, depth: 0, priority, merits: Merits::default(), source: None, via }
 }
@@ -102,12 +102,12 @@ impl Sim {
     pub fn hold(&mut self, url: &str, counterpart: &str) -> Admission {
         let parsed = Url::parse(url).unwrap();
         let hold = Hold::For(id(counterpart));
-        self.frontier.hold(&found(&parsed, 0.5, Via::Link), hold, &mut self.session).unwrap()
+        self.frontier.hold(&link_to(&parsed, 0.5, Via::Link), hold, &mut self.session).unwrap()
     }
 
     fn found(&mut self, url: &str, priority: f32, via: Via) -> Admission {
         let url = Url::parse(url).unwrap();
-        self.frontier.add(&found(&url, priority, via), &mut self.session).unwrap()
+        self.frontier.add(&link_to(&url, priority, via), &mut self.session).unwrap()
     }
 
     fn is_first_of_busy(&self, url: &Url) -> bool {

@@ -17,6 +17,10 @@ pub struct Menus {
     text: String,
     /// The number of menus that lead to articles; in a tree, the number of its levels.
     size: u64,
+    /// In [`Menu::Makes`], the number of menus from an index to an article …
+    levels: usize,
+    /// … and the number of links of each.
+    links: u64,
     salt: u64,
 }
 
@@ -36,11 +40,17 @@ pub enum Menu {
     Nodes,
     /// `/berlin-17`: the same tree.
     Towns,
+    /// `/make/17`, `/model/17-0`, `/year/17-0-1`: an index of small trees of menus, each level with its own folder. The
+    /// leaves are articles.
+    Makes,
 }
 
 impl Menus {
     /// All kinds.
-    pub const ALL: [Menu; 6] = [Menu::Days, Menu::People, Menu::Hosts, Menu::Regions, Menu::Nodes, Menu::Towns];
+    pub const ALL: [Menu; 7] =
+        [Menu::Days, Menu::People, Menu::Hosts, Menu::Regions, Menu::Nodes, Menu::Towns, Menu::Makes];
+    /// The folders of the menus and articles of [`Menu::Makes`], by level.
+    const FOLDERS: [&str; 6] = ["make", "model", "year", "engine", "colour", "car"];
 
     /// A site of this kind.
     pub fn draw(seed: u64, kind: Menu) -> Self {
@@ -49,10 +59,13 @@ impl Menus {
             Menu::Days => random.u64(1_100..1_500),
             Menu::People | Menu::Hosts => random.u64(100..300),
             Menu::Regions | Menu::Nodes | Menu::Towns => random.u64(6..9),
+            Menu::Makes => random.u64(40..80),
         };
+        let levels = random.usize(2..Self::FOLDERS.len());
+        let links = if levels > 3 { random.u64(1..3) } else { random.u64(1..4) };
         let host = format!("{}7.test", word(&mut random));
         let text = prose(random.u64(..), random.usize(40..120));
-        Self { kind, host, text, size, salt: random.u64(..) }
+        Self { kind, host, text, size, levels, links, salt: random.u64(..) }
     }
 
     /// A name for a number. It does not show the number.
@@ -99,6 +112,11 @@ impl Menus {
         (place < 2 << self.size && (place == 1 || self.path(place) == path)).then_some(place)
     }
 
+    /// The folder of the menus, or articles, that are so many links below an index.
+    fn folder(&self, below: usize) -> &'static str {
+        Self::FOLDERS[if below > self.levels { Self::FOLDERS.len() - 1 } else { below - 1 }]
+    }
+
     fn tree(&self, path: &str) -> Option<Page> {
         let place = if path == "/" { 1 } else { self.place(path)? };
         if place >= 1 << self.size {
@@ -112,6 +130,7 @@ impl Menus {
             self.index(part, self.size, &|at| match self.kind {
                 Menu::Days => format!("/day/{at}"),
                 Menu::People => format!("/{}/latest", self.name(at)),
+                Menu::Makes => format!("/make/{at}"),
                 _ => format!("http://{}.{}/", self.name(at), self.host),
             })
         };
@@ -141,6 +160,20 @@ impl Menus {
                     "first-steps" => Some(self.article(path)),
                     _ => None,
                 }
+            }
+            Menu::Makes => {
+                let (folder, name) = path.strip_prefix('/')?.split_once('/')?;
+                let way = name.split('-').map(|at| at.parse().ok()).collect::<Option<Vec<u64>>>()?;
+                let below = way.len();
+                let is_there = way[0] < self.size && way[1..].iter().all(|at| *at < self.links);
+                if !is_there || below > self.levels + 1 || folder != self.folder(below) {
+                    return None;
+                }
+                if below > self.levels {
+                    return Some(self.article(path));
+                }
+                let link = |at| format!("/{}/{name}-{at}", self.folder(below + 1));
+                Some((0..self.links).fold(self.menu(), |page, at| page.link(&link(at), "Go")))
             }
             _ if !names(of_host) => None,
             _ if path == "/" => Some(self.menu().link("/about-us", "About")),

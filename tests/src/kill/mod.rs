@@ -176,7 +176,7 @@ impl Victim {
         };
         let status = child.wait()?;
         let said = said?.trim().to_owned();
-        let names_damage = ["damaged", "vouches for"].iter().any(|word| said.contains(word));
+        let names_damage = ["damaged", "has recorded"].iter().any(|word| said.contains(word));
         match status.code() {
             Some(0) => Ok(Life::Done),
             Some(1) if names_damage => Ok(Life::Told(said)),

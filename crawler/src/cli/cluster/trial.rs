@@ -53,7 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Args { workers, dir, lease, nats_server, start } = args;
     let is_made = Loopback::is_made(&dir);
     let (settings, seeds) = (settings(&start, is_made)?, seeds(&start.seeds)?);
-    // Before brokers are installed.
+    // This comes before any broker is installed.
     operate::refuse_settings(&settings)?;
     let progress = settings.output.progress;
     let trial = Trial { dir: dir.clone(), settings, seeds, workers: workers.into(), lease, server: nats_server };

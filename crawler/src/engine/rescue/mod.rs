@@ -144,9 +144,9 @@ impl Rescue {
         Ok(Self { state: stored(session)?, crowd: None })
     }
 
-    /// Records the result of a fetched URL if it was drawn or its lot has fallen: whether its page is `new`, and
-    /// how many links of the page were not found before (`opened`). A new page counts for the pages on the way to
-    /// it, too.
+    /// Records the result of a fetched URL if it was drawn or its lot has fallen, or if the page that linked to it is
+    /// on record and brought nothing: whether its page is `new`, and how many links of the page were not found before
+    /// (`opened`). A new page counts for the pages on the way to it, too.
     pub fn fetched(&self, job: &Job, new: bool, opened: u32, frontier: &mut Frontier, session: &mut Session) {
         if self.state.number == 0 {
             // Nothing was drawn yet. Most pages of a crawl come before the rescue; for these, the state is not read
@@ -162,6 +162,9 @@ impl Rescue {
         } else if let Some(frontier::Trial::Lot(lot)) = job.trial.as_deref() {
             put(job.page.url, result(TrialRecord { lot: *lot, ..TrialRecord::default() }), session);
             frontier.lot_brought(*lot, job.page.url.site, new, session);
+        } else if !new && source.and_then(|id| read(id, session)).is_some_and(|trial| trial.new != Some(true)) {
+            // A page on the way from a trial to the pages behind it.
+            put(job.page.url, result(TrialRecord::default()), session);
         }
         let (mut at, mut steps) = (source.filter(|_| new), 0);
         while let Some(id) = at

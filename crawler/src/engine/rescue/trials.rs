@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::spaces;
 
-/// A URL that was drawn, or followed because its lot has fallen.
+/// A URL that was drawn, or followed because its lot has fallen, or that lies behind such a URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
-    /// The round that drew it; 0 if its lot had fallen.
+    /// The round that drew it; 0 if it was not drawn.
     pub round: u32,
-    /// Its lot, or the section or family that had fallen.
+    /// Its lot, or the section or family that had fallen; 0 if it lies behind a trial.
     pub lot: Lot,
     /// Whether it brought a new page; `None` until it was answered. A trial that was never answered is no evidence.
     pub new: Option<bool>,
@@ -27,9 +27,9 @@ pub struct TrialRecord {
     pub opened: u32,
     /// The page that linked to it.
     pub source: Option<UrlId>,
-    /// The family of its lot; 0 if its lot had fallen.
+    /// The family of its lot; 0 if it was not drawn.
     pub family: Lot,
-    /// Its section of the lot; 0 if its lot had fallen.
+    /// Its section of the lot; 0 if it was not drawn.
     pub section: Lot,
 }
 
@@ -74,7 +74,7 @@ impl Results {
         if trial.round > 0 {
             let new = || (Lots { section, lot, family }, LotResults { site, lot, family, ..LotResults::default() });
             self.sections.entry(section).or_insert_with(new).1.add(trial);
-        } else if trial.gained() {
+        } else if trial.gained() && lot != Lot(0) {
             *self.after_fall.entry(lot).or_default() += 1;
         }
     }

@@ -71,8 +71,8 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
         units::count(tally.links_dropped),
         match summary.held {
             Some(held) => format!(
-                "new links of duplicates that were not followed at once; {} URLs are still held",
-                units::count(held)
+                "new links of duplicates that were not followed at once; {} still held",
+                units::counted(held, "URL")
             ),
             None => "new links of duplicates that were not followed at once".into(),
         },

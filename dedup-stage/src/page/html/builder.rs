@@ -28,7 +28,7 @@ pub struct Builder<'a> {
     foreign: u32,
     raw: Option<Raw>,
     titled: bool,
-    /// The picture that the last `source` offers, until the next other element.
+    /// The picture that the first `source` since the last other medium offers.
     offered: Option<String>,
 }
 

@@ -110,6 +110,9 @@ fn every_mistake_is_answered_with_its_name_and_id() {
         assert_eq!(answer["verdict"], "error", "{line}");
         assert_eq!(answer["error"]["code"], *code, "{line}: {answer}");
         assert_eq!(answer["id"], *id, "{line}");
+        // A mistake after the URL does not hide it.
+        let url = ["http://a.test/", "/relative"].into_iter().find(|url| line.contains(url));
+        assert_eq!(answer["url"].as_str(), url, "{line}: {answer}");
         assert!(!answer["error"]["message"].as_str().unwrap().is_empty());
     }
 }
