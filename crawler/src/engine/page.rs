@@ -183,7 +183,9 @@ impl Desk<'_> {
                 let brought = match judgement.unique_by {
                     _ if verdict.is_duplicate() => Brought::Nothing,
                     Some(UniqueBy::Links) => Brought::Links,
-                    Some(UniqueBy::Media | UniqueBy::LinksOfFewWords) | None => Brought::Content,
+                    Some(UniqueBy::Media | UniqueBy::MediumBesideShared | UniqueBy::LinksOfFewWords) | None => {
+                        Brought::Content
+                    }
                 };
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;
             }

@@ -91,14 +91,14 @@ impl Flow {
     pub fn page(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &mut Session) -> Result<FlowResult> {
         let (judgement, twin) = self.judge.judge_beside_twin(case, url_of, session)?;
         let shown = Shown::after(case, &judgement);
-        let by_links = judgement.unique_by == Some(UniqueBy::Links) && self.on_duplicate == OnDuplicate::Drop;
+        let is_tried = judgement.unique_by.is_some_and(UniqueBy::is_tried) && self.on_duplicate == OnDuplicate::Drop;
         let factor = gate(&judgement, self.on_duplicate);
         let twin = match twin {
             None if factor.is_none() => self.judge.beside_twin(case, &judgement, session)?,
             twin => twin,
         };
         let links = match (factor, twin, judgement.verdict.known()) {
-            (Some(_), Some(twin), _) if by_links => Fate::Try(held(case, twin, url_of, session)?),
+            (Some(_), Some(twin), _) if is_tried => Fate::Try(held(case, twin, url_of, session)?),
             (Some(factor), ..) => Fate::Follow(factor),
             (None, Some(twin), _) => Fate::Hold(held(case, twin, url_of, session)?),
             (None, None, Some(corpus)) => Fate::HoldKnown(corpus),

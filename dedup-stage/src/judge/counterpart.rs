@@ -6,6 +6,7 @@ use ::url::Url;
 
 use super::links::{LinkSet, Sample, constants, media_of, name_on};
 use super::mapping::Mapping;
+use super::sightings::Sightings;
 use super::{Case, OutLink, UniqueBy, UrlOf, opaque};
 use crate::page::media::MediumKind;
 use crate::store::{Result, Session};
@@ -84,7 +85,7 @@ const NEWS: usize = 4;
 
 impl Comparison {
     /// A page with at most this many words of content is judged by its media, too.
-    const LITTLE_TEXT: u32 = 250;
+    pub(super) const LITTLE_TEXT: u32 = 250;
 
     /// Compares a page with `twin`, by the links of `twin` that the judge has stored.
     pub(super) fn new(case: &Case<'_>, twin: PageId, keys: &Arc<Keys>, session: &Session) -> Result<Self> {
@@ -121,16 +122,22 @@ impl Comparison {
 
     /// Whether the links or the media of the page say something new. Its links do if at least four of the links in its
     /// content, and more than half of them, are news. Its media do if the page has little text and the twin lacks more
-    /// than half of them. `None` if neither do.
+    /// than half of them. `sightings` tells which media do not count. `None` if neither do.
     pub(super) fn contradicts(
         &mut self,
         case: &Case<'_>,
         words: u32,
+        sightings: &Sightings,
         url_of: UrlOf<'_>,
         session: &Session,
     ) -> Result<Option<UniqueBy>> {
-        if words <= Self::LITTLE_TEXT && self.has_other_media(case) {
-            return Ok(Some(UniqueBy::Media));
+        if words <= Self::LITTLE_TEXT {
+            if self.has_other_media(case, &Sightings::default()) {
+                return Ok(Some(UniqueBy::Media));
+            }
+            if self.has_other_media(case, sightings) {
+                return Ok(Some(UniqueBy::MediumBesideShared));
+            }
         }
         if !self.has_news(case) {
             return Ok(None);
@@ -152,27 +159,39 @@ impl Comparison {
         Ok(any(self))
     }
 
-    /// Whether the twin lacks more than half of the page's media of its own site, or of its media of other sites. A
-    /// medium of another site is also one that the twin has as its own, if the twin is of that site.
-    fn has_other_media(&self, case: &Case<'_>) -> bool {
-        let Some(known) = &self.known else { return false };
+    /// Whether the twin lacks more than half of the page's media of its own site, or of its media of other sites. Media
+    /// that other pages of the host show, too, do not count.
+    fn has_other_media(&self, case: &Case<'_>, sightings: &Sightings) -> bool {
         let lacks = |kind: MediumKind| {
-            let (mut all, mut others) = (0, 0);
-            for medium in media_of(case).filter(|medium| MediumKind::of(*medium) == kind) {
-                let found = match kind {
-                    MediumKind::Away => known.media.contains(medium),
-                    // The twin has it as a medium of its own, or shows it from the site of the page.
-                    MediumKind::Own => known.media.has_between(medium, medium | MediumKind::BITS),
-                    MediumKind::AwayThere => known.media.contains(medium & !MediumKind::BITS),
-                };
-                if known.media.decides(medium) {
-                    all += 1;
-                    others += usize::from(!found);
-                }
-            }
-            others > 0 && others * 2 > all
+            let of_kind = |medium: &&u32| MediumKind::of(**medium) == kind;
+            let [common, others] = self.media(case);
+            let common = common.iter().filter(of_kind).filter(|medium| !sightings.is_shared(**medium)).count();
+            let page = case.id.url.url;
+            let others = others.iter().filter(of_kind).filter(|medium| !sightings.has(**medium, page)).count();
+            others > common
         };
         lacks(MediumKind::Own) || lacks(MediumKind::Away) && lacks(MediumKind::AwayThere)
+    }
+
+    /// The media of a page with little text that its twin shows, too, and those that it lacks. A medium of another site
+    /// is also one that the twin has as its own, if the twin is of that site.
+    fn media(&self, case: &Case<'_>) -> [Vec<u32>; 2] {
+        let Some(known) = &self.known else { return [Vec::new(), Vec::new()] };
+        let has = |medium: &u32| match MediumKind::of(*medium) {
+            MediumKind::Away => known.media.contains(*medium),
+            // The twin has it as a medium of its own, or shows it from the site of the page.
+            MediumKind::Own => known.media.has_between(*medium, *medium | MediumKind::BITS),
+            MediumKind::AwayThere => known.media.contains(*medium & !MediumKind::BITS),
+        };
+        let (common, others) = media_of(case).filter(|medium| known.media.decides(*medium)).partition(has);
+        [common, others]
+    }
+
+    /// The media of a page with little text that its twin shows, too, and those that it lacks. `None` if the page has
+    /// much text, or if one of the two is empty: then the media of the two pages alone tell what is to be told.
+    pub(super) fn mixed_media(&self, case: &Case<'_>, words: u32) -> Option<[Vec<u32>; 2]> {
+        let media = (words <= Self::LITTLE_TEXT).then(|| self.media(case))?;
+        media.iter().all(|media| !media.is_empty()).then_some(media)
     }
 
     fn has_news(&self, case: &Case<'_>) -> bool {

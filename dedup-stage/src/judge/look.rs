@@ -38,8 +38,10 @@ impl Judge {
         case: &Case<'_>,
         signature: &Signature,
         url_of: UrlOf<'_>,
-        session: &Session,
+        session: &mut Session,
     ) -> Result<Found> {
+        let words = signature.sketch.words();
+        let (mut sightings, mut mixed) = (None, None);
         let mut near = std::mem::take(&mut self.near);
         near.clear();
         self.fingerprints.near(signature.simhash, case.ahead, &mut near);
@@ -60,10 +62,15 @@ impl Judge {
             alike.sort_unstable_by_key(|alike| alike.entry.order);
             for Alike { entry, look } in alike {
                 let mut twin = Comparison::accepted(case, entry.id, &self.keys, session)?;
-                if let Some(why) = twin.contradicts(case, signature.sketch.words(), url_of, session)? {
+                let seen = match &mut sightings {
+                    Some(seen) => seen,
+                    None => sightings.insert(self.sightings(case, words, session)?),
+                };
+                mixed = if mixed.is_some() { mixed } else { twin.mixed_media(case, words) };
+                if let Some(why) = twin.contradicts(case, words, seen, url_of, session)? {
                     if look.resemblance >= Self::SAME_TEXT {
                         // If the page has other media than one of these pages, it is new, whatever its links are.
-                        unique_by = if unique_by == Some(UniqueBy::Media) { unique_by } else { Some(why) };
+                        unique_by = unique_by.max(Some(why));
                         alike_text.get_or_insert(twin);
                     }
                     continue;
@@ -79,11 +86,14 @@ impl Judge {
             }
         }
         self.near = near;
+        if let (Some(seen), Some(media)) = (sightings, mixed) {
+            self.saw_media(case, seen, media, session)?;
+        }
         Ok(match found {
             Some((judgement, twin)) => Found { judgement, twin: Some(twin), is_known },
             None => {
                 let judgement = Judgement { verdict: Verdict::Unique, novelty: 1.0, unique_by };
-                Found { judgement, twin: alike_text.filter(|_| unique_by == Some(UniqueBy::Links)), is_known }
+                Found { judgement, twin: alike_text.filter(|_| unique_by.is_some_and(UniqueBy::is_tried)), is_known }
             }
         })
     }

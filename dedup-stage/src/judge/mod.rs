@@ -41,6 +41,7 @@ mod recent;
 mod revisit;
 mod short;
 mod shown;
+mod sightings;
 mod template;
 #[cfg(test)]
 mod tests;

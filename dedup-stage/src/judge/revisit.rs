@@ -4,6 +4,7 @@ use super::counterpart::Comparison;
 use super::digests::Owner;
 use super::entry::Entry;
 use super::links::LinkSet;
+use super::sightings::Sightings;
 use super::{Case, Judge, Judgement, Shown, UniqueBy, UrlOf, Verdict};
 use crate::signature::Sketch;
 use crate::store::{Result, Session};
@@ -31,9 +32,9 @@ impl Judge {
         let id = PageId { url: case.id.url, visit: before.visit };
         let words = case.page.signature.as_ref().map_or(0, |signature| signature.sketch.words());
         let mut earlier = Comparison::accepted(case, id, &self.keys, session)?;
-        Ok(match earlier.contradicts(case, words, &|_, _| Ok(None), session)? {
+        Ok(match earlier.contradicts(case, words, &Sightings::default(), &|_, _| Ok(None), session)? {
             None => true,
-            Some(UniqueBy::Media) => false,
+            Some(UniqueBy::Media | UniqueBy::MediumBesideShared) => false,
             Some(UniqueBy::Links | UniqueBy::LinksOfFewWords) => {
                 let links = case.links.iter().filter(|link| link.content).count();
                 words as usize >= WORDS_PER_LINK * links

@@ -116,7 +116,7 @@ pub struct Judgement {
 }
 
 /// The reason why a page with the text of an earlier one is unique.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UniqueBy {
     /// It has other links. A trap has other links on each page, too. Only the pages behind the links tell what they are
     /// worth.
@@ -124,8 +124,18 @@ pub enum UniqueBy {
     /// It has a few words, which an earlier page says, too, and other links. A few words do not tell a list from a trap,
     /// so its links are followed and not tried.
     LinksOfFewWords,
-    /// It has other media.
+    /// It has a medium that was never seen, beside media that many pages of its host show. It may belong to a gallery, or
+    /// the medium may be an advertisement. Only the pages behind its links tell what they are worth.
+    MediumBesideShared,
+    /// Most of its media are other ones.
     Media,
+}
+
+impl UniqueBy {
+    /// Whether the links of such a page are tried before they are followed.
+    pub fn is_tried(self) -> bool {
+        matches!(self, UniqueBy::Links | UniqueBy::MediumBesideShared)
+    }
 }
 
 /// The change between two visits to a URL.

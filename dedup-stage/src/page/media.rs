@@ -131,6 +131,10 @@ fn at(page: &Url, base: &Url, address: &str) -> Option<Medium> {
     if let Some(original) = behind_proxy(&url) {
         url = original;
     }
+    // Trackers get the URL of the page.
+    if url == *page {
+        return None;
+    }
     match url.scheme() {
         "http" | "https" if is_same_site(page, &url) => Medium::own(&url),
         "http" | "https" => Medium::away(&url),

@@ -121,3 +121,52 @@ fn a_page_that_shows_the_pictures_of_its_original_is_a_copy() {
     let print = format!("<main><p>{text}</p><a href=next>Next</a></main>");
     assert!(web.verdict("http://a.test/print/0", &print).duplicate_of().is_some());
 }
+
+/// A page with a picture that all pages of its host show, and one of its own.
+fn beside(shared: &[&str], own: &str) -> String {
+    let shared: String = shared.iter().map(|picture| format!("<img src='{picture}'>")).collect();
+    let text = words(1, 60).join(" ");
+    format!("<main><p>{text}</p>{shared}<img src='{own}'><a href=next>Next</a></main>")
+}
+
+#[test]
+fn a_gallery_whose_pages_share_pictures_is_unique() {
+    for shared in [&["/logo.png"][..], &["/logo.png", "/author.jpg"], &["/a.png", "/b.png", "/c.png", "/d.png"]] {
+        let mut web = web();
+        let verdicts = (1..=20).map(|number| {
+            let page = beside(shared, &format!("/photos/{number}.jpg"));
+            web.verdict(&format!("http://a.test/album/{number}"), &page) == Verdict::Unique
+        });
+        let unique: Vec<bool> = verdicts.collect();
+        // The second page shows which pictures are shared.
+        assert!(unique[0] && unique[2..].iter().all(|unique| *unique), "{shared:?} {unique:?}");
+        assert!(!unique[1], "{shared:?}");
+    }
+}
+
+#[test]
+fn a_copy_of_such_a_gallery_is_none() {
+    let mut web = web();
+    for number in 1..=20 {
+        web.show(&format!("http://a.test/album/{number}"), &beside(&["/logo.png"], &format!("/photos/{number}.jpg")));
+    }
+    for number in [1, 3, 20] {
+        let of = Some(web.id(&format!("http://a.test/album/{number}"), 1));
+        // On another host with another logo, and as a page of the same host in another colour.
+        for (url, logo) in [("http://b.test/album", "/other.png"), ("http://a.test/dark", "/logo.png")] {
+            let page = beside(&[logo], &format!("/photos/{number}.jpg"));
+            assert_eq!(web.verdict(&format!("{url}/{number}"), &page).duplicate_of(), of, "{url}/{number}");
+        }
+    }
+}
+
+#[test]
+fn pictures_that_take_turns_make_few_pages_unique() {
+    let mut web = web();
+    let unique = (0..200u32).filter(|number| {
+        let page = beside(&["/logo.png", "/map.png"], &format!("/pictures/{}.gif", number * 7 % 23));
+        web.verdict(&format!("http://a.test/sale/{number}"), &page) == Verdict::Unique
+    });
+    let unique = unique.count();
+    assert!(unique <= 23, "{unique}");
+}

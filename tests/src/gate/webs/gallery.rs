@@ -1,4 +1,5 @@
-//! A gallery: each page has the same paragraph, a file of its own, and a link to the next page.
+//! A gallery: each page has the same paragraph, a file of its own, and a link to the next page. All pages may show
+//! the same pictures beside it.
 
 use fastrand::Rng;
 use url::Url;
@@ -21,6 +22,8 @@ pub(super) struct Gallery {
     before: bool,
     up: bool,
     numbered: bool,
+    /// The number of pictures that all pages show.
+    shared: u64,
 }
 
 const ELEMENTS: [&str; 7] = [
@@ -44,6 +47,7 @@ impl Gallery {
             before: random.bool(),
             up: random.bool(),
             numbered: random.bool(),
+            shared: random.u64(0..=3),
         }
     }
 
@@ -51,6 +55,9 @@ impl Gallery {
         let file = format!("/{}/{}", self.files, 7_000 + number * 3);
         let title = if self.numbered { format!("Plate {number}") } else { "Plate".into() };
         let mut page = Page::new(title).picture(number, &self.element.replace("{}", &file)).paragraph(&self.paragraph);
+        for shared in 0..self.shared {
+            page = page.html(&format!("<img src=\"/look/{shared}.png\" alt=\"\">"));
+        }
         if self.before && number > 0 {
             page = page.link(&self.address.write(number - 1), "Previous");
         }

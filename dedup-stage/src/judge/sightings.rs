@@ -1,0 +1,161 @@
+//! Media that several pages of a host show beside equal texts: a logo, or a picture of the author.
+//!
+//! Two pages of a gallery may have equal texts, one picture that all pages show, and one of their own. Compared with
+//! each other they look like a page and its copy with another advertisement, because half of their media are the same.
+//! So where a page has some media of its twin and some others, the judge remembers for its host which media it has
+//! seen. From then on a medium that two pages have shown is no evidence: neither that a page is a copy, nor that it is
+//! new.
+//!
+//! Advertisements take turns, so they are soon seen again; photographs of a gallery are not. So this holds only while
+//! few such pages show nothing but known media ([`Sightings::take_turns`]).
+//!
+//! Only the media that were seen last are kept. Hosts without such pages have no record.
+
+use serde::{Deserialize, Serialize};
+
+use super::counterpart::Comparison;
+use super::{Case, Judge};
+use crate::page::media::MediumKind;
+use crate::spaces;
+use crate::store::{Result, Session, codec};
+use crate::url::SiteId;
+
+/// The media that were seen on such pages of one host.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Sightings {
+    /// The order of the page that was added last. (The order is the first field of every record of the judge, see
+    /// [`crate::stage`].)
+    order: u64,
+    /// The number of pages that showed a medium for the first time, and of those that showed only known ones.
+    fresh: u32,
+    stale: u32,
+    /// The media. The one that was seen longest ago comes first.
+    seen: Vec<Sighting>,
+}
+
+/// A medium that was seen.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Sighting {
+    medium: u32,
+    /// The hash of the URL that showed it first.
+    page: u64,
+    /// Whether another URL has shown it, too.
+    again: bool,
+}
+
+/// The last byte of the keys in [`spaces::TEMPLATES`].
+const TAG: u8 = 2;
+
+impl Sightings {
+    /// The most media that are kept for one host.
+    const MOST: usize = 128;
+    /// The media of a host take turns if more than one of this many pages shows only known media.
+    const TURN: u32 = 8;
+
+    /// The media that were seen on pages of a host.
+    fn read(site: SiteId, session: &Session) -> Result<Self> {
+        let known = session.get(spaces::TEMPLATES, &key(site))?;
+        Ok(known.map(|value| codec::decode(&value, "the media of a host")).transpose()?.unwrap_or_default())
+    }
+
+    /// Whether the media of the host take turns, as advertisements do. Then nothing follows from a medium that was seen
+    /// before.
+    fn take_turns(&self) -> bool {
+        self.stale.saturating_mul(Self::TURN) > self.fresh
+    }
+
+    /// Whether two pages have shown a medium, so that it does not tell that a page is a copy.
+    pub(super) fn is_shared(&self, medium: u32) -> bool {
+        !self.take_turns() && self.find(medium).is_some_and(|at| self.seen[at].again)
+    }
+
+    /// Whether another page than this one has shown a medium, so that it does not tell that this page is new.
+    pub(super) fn has(&self, medium: u32, page: u64) -> bool {
+        self.find(medium).is_some_and(|at| self.seen[at].again || self.seen[at].page != page)
+    }
+
+    fn find(&self, medium: u32) -> Option<usize> {
+        self.seen.iter().position(|seen| seen.medium == medium)
+    }
+
+    /// Counts a page that shows `others`, which its twin lacks.
+    fn count(&mut self, others: &[u32], page: u64) {
+        if others.iter().any(|medium| self.find(*medium).is_none()) {
+            self.fresh = self.fresh.saturating_add(1);
+        } else if others.iter().all(|medium| self.has(*medium, page)) {
+            self.stale = self.stale.saturating_add(1);
+        }
+    }
+
+    /// Notes that `page` shows a medium. `by_twin` says that its twin shows it, too.
+    fn note(&mut self, medium: u32, page: u64, by_twin: bool) {
+        let seen = match self.find(medium) {
+            Some(at) => {
+                let seen = self.seen.remove(at);
+                Sighting { again: seen.again || by_twin || seen.page != page, ..seen }
+            }
+            None => Sighting { medium, page, again: by_twin },
+        };
+        if self.seen.len() >= Self::MOST {
+            self.seen.remove(0);
+        }
+        self.seen.push(seen);
+    }
+}
+
+impl Judge {
+    /// The media of the host of a page, if media count beside so many words.
+    pub(super) fn sightings(&self, case: &Case<'_>, words: u32, session: &Session) -> Result<Sightings> {
+        if words > Comparison::LITTLE_TEXT {
+            Ok(Sightings::default())
+        } else {
+            Sightings::read(case.id.url.site, session)
+        }
+    }
+
+    /// Remembers the media of a page, of which its twin shows those in `common` and lacks those in `others`.
+    pub(super) fn saw_media(
+        &self,
+        case: &Case<'_>,
+        mut sightings: Sightings,
+        [common, others]: [Vec<u32>; 2],
+        session: &mut Session,
+    ) -> Result<()> {
+        let page = case.id.url.url;
+        // The second hash of a medium of another site is compared with the media of that site only.
+        let of_host = |media: Vec<u32>| -> Vec<u32> {
+            media.into_iter().filter(|medium| MediumKind::of(*medium) != MediumKind::AwayThere).collect()
+        };
+        let [common, others] = [of_host(common), of_host(others)];
+        sightings.count(&others, page);
+        others.iter().for_each(|medium| sightings.note(*medium, page, false));
+        common.iter().for_each(|medium| sightings.note(*medium, page, true));
+        sightings.order = case.order;
+        session.overwrite(spaces::TEMPLATES, key(case.id.url.site), Some(codec::encode(&sightings)))
+    }
+}
+
+fn key(site: SiteId) -> Vec<u8> {
+    [&site.to_bytes()[..], &[TAG]].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_pages_show_is_shared_and_the_oldest_is_forgotten() {
+        let mut sightings = Sightings::default();
+        sightings.note(1, 10, false);
+        assert!(!sightings.is_shared(1) && !sightings.has(1, 10) && sightings.has(1, 11));
+        sightings.note(1, 10, false);
+        assert!(!sightings.is_shared(1), "one page, twice");
+        sightings.note(1, 11, false);
+        sightings.note(2, 10, true);
+        assert!(sightings.is_shared(1) && sightings.is_shared(2));
+        for medium in 3..Sightings::MOST as u32 + 2 {
+            sightings.note(medium, 12, false);
+        }
+        assert!(!sightings.is_shared(1) && sightings.is_shared(2));
+    }
+}
