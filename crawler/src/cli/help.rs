@@ -89,7 +89,7 @@ mod tests {
             "--login <FILE>",
             "--web-bot-auth-agent <URL>",
             "--drop-params <NAME>",
-            "expressions. (repeatable)",
+            "except seeds. (repeatable)",
             "[default: true]",
             "[default: false]",
             "CRAWLER_MAX_URL_LENGTH",

@@ -34,6 +34,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::{FromArgMatches, Parser, Subcommand};
 use frontier::Frontier;
 use url::Url;
@@ -141,6 +142,25 @@ fn typed(text: &str) -> Result<Url, String> {
     }
 }
 
+/// Reads the URL that is asked about.
+fn asked(text: &str) -> anyhow::Result<Url> {
+    let mut url = typed(text).map_err(|error| Usage(format!("{text:?}: {error}")))?;
+    url.set_fragment(None);
+    dedup_stage::url::drop_user(&mut url);
+    Ok(url)
+}
+
+/// The same URL with the other scheme of the web. (If no scheme is typed, [`typed`] guesses.)
+fn with_other_scheme(url: &Url) -> Option<Url> {
+    let other = match url.scheme() {
+        "https" => "http",
+        "http" => "https",
+        _ => return None,
+    };
+    let mut changed = url.clone();
+    changed.set_scheme(other).is_ok().then_some(changed)
+}
+
 /// Whether the texts before and after a colon are a host and a port, and not a scheme and the rest of a URL.
 fn is_host_and_port(head: &str, rest: &str) -> bool {
     const SCHEMES: [&str; 8] = ["javascript", "mailto", "tel", "data", "file", "ftp", "about", "urn"];
@@ -229,7 +249,7 @@ fn message(error: &anyhow::Error) -> String {
 
 /// Writes data to stdout. If its reader has closed it, that is an error, which ends the program without a message.
 fn tell(text: impl AsRef<[u8]>) -> anyhow::Result<ExitCode> {
-    std::io::stdout().write_all(text.as_ref())?;
+    std::io::stdout().write_all(text.as_ref()).context("standard output")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -293,7 +313,6 @@ pub(crate) struct Usage(pub(crate) String);
 
 #[cfg(test)]
 mod tests {
-    use anyhow::Context as _;
 
     use super::*;
 
@@ -330,6 +349,7 @@ mod tests {
     fn a_closed_stdout_is_no_failure() {
         let closed = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
         assert!(is_closed(&closed().into()));
+        assert!(is_closed(&Err::<(), _>(closed()).context("standard output").unwrap_err()));
         #[cfg(feature = "cluster")]
         assert!(is_closed(&ClusterError::Io(closed()).into()), "of `crawler cluster export`");
         assert!(!is_closed(&std::io::Error::other("the disk is full").into()));

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use config::{OnDuplicate, Settings};
 use dedup_stage::store::Session;
-use dedup_stage::url::{Keys, PageId, UrlId, drop_user};
+use dedup_stage::url::{Keys, PageId, UrlId};
 use frontier::rules::{RuleId, stored};
 use frontier::{Detail, End, Frontier, HoldCause, HostNote, Kept, Merits, QueuedAs, SkipReason, State, Via, Visit};
 use serde_json::Value;
@@ -17,7 +17,7 @@ use url::Url;
 use super::how::{how, refusal, words};
 use super::shown::Shown;
 use super::verdict::verdict;
-use super::{Dir, Usage, attempts, rules, tell, typed, visits};
+use super::{Dir, asked, attempts, rules, tell, visits, with_other_scheme};
 use crate::clock::{Clock, rfc3339};
 use crate::crawl::CrawlDir;
 use crate::priority::Scoring;
@@ -40,15 +40,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    tell(story(&mut CrawlDir::reading(&args.dir.dir)?, &url(&args.url)?)?)
-}
-
-/// Reads the URL that is asked about.
-pub(super) fn url(text: &str) -> anyhow::Result<Url> {
-    let mut url = typed(text).map_err(|error| Usage(format!("{text:?}: {error}")))?;
-    url.set_fragment(None);
-    drop_user(&mut url);
-    Ok(url)
+    tell(story(&mut CrawlDir::reading(&args.dir.dir)?, &asked(&args.url)?)?)
 }
 
 /// The text about a URL, from the data of a directory.
@@ -93,6 +85,11 @@ impl Story<'_> {
                     "http" | "https" => "  never seen: no page fetched so far links to it, and it is no seed\n",
                     _ => "  not looked for: of the links of pages, only those to http and https URLs are read\n",
                 });
+                if let Some(other) = with_other_scheme(url)
+                    && self.frontier.state(self.keys.id(&other), self.session)?.is_some()
+                {
+                    put!(out, "  {other} was seen; ask about that URL\n");
+                }
                 return Ok(());
             }
             Some(State::Queued { before }) => self.queued(out, url, id, before)?,

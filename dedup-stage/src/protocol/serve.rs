@@ -45,10 +45,10 @@ pub enum Error {
     #[error(transparent)]
     State(#[from] store::Error),
     /// The input could not be read.
-    #[error("input: {0}")]
+    #[error("input")]
     Input(#[source] io::Error),
     /// The answers could not be written, though somebody may be reading.
-    #[error("output: {0}")]
+    #[error("output")]
     Output(#[source] io::Error),
 }
 

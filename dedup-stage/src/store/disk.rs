@@ -63,6 +63,7 @@ impl Disk {
 
     /// Does the same as [`Disk::open`], with another bound for the bytes in memory tables.
     pub(super) fn open_with(dir: &Path, spaces: &Spaces, tables: u64) -> Result<Self> {
+        std::fs::create_dir_all(dir)?;
         // fjall trusts some parts of its own files, and panics if they are damaged.
         catch_unwind(AssertUnwindSafe(|| Self::open_trusting(dir, spaces, tables)))
             .unwrap_or_else(|_| Err(Error::Damaged("its files cannot be read".into())))

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use url::Url;
 
 use super::super::export::{self, Form, What};
-use super::super::{Usage, tell, why};
+use super::super::{Usage, asked, tell, why};
 use crate::cluster::{Answers, BrokerArgs, Owners, Question};
 use crate::crawl::CrawlDir;
 use crate::export::write_clusters;
@@ -61,7 +61,7 @@ async fn ask(owners: &Owners, share: usize, question: &Question, out: &mut dyn W
 
 /// Runs `crawler cluster why`.
 pub async fn why(args: Why) -> anyhow::Result<ExitCode> {
-    let url = why::url(&args.url)?;
+    let url = asked(&args.url)?;
     let owners = Owners::of(&args.access).await?;
     let (share, mut told) = (owners.share_of(&url)?, Vec::new());
     ask(&owners, share, &Question::Why { url: url.into() }, &mut told).await?;
