@@ -163,10 +163,13 @@ fn a_copy_of_such_a_gallery_is_none() {
 #[test]
 fn pictures_that_take_turns_make_few_pages_unique() {
     let mut web = web();
-    let unique = (0..200u32).filter(|number| {
-        let page = beside(&["/logo.png", "/map.png"], &format!("/pictures/{}.gif", number * 7 % 23));
+    let mut random = fastrand::Rng::with_seed(7);
+    let unique = (0..200).filter(|number| {
+        // The bytes of two pages are never equal.
+        let page = beside(&["/logo.png", "/map.png"], &format!("/pictures/{}.gif", random.u32(..23)));
+        let page = page.replace("<p>", &format!("<p id=sale-{number}>"));
         web.verdict(&format!("http://a.test/sale/{number}"), &page) == Verdict::Unique
     });
     let unique = unique.count();
-    assert!(unique <= 23, "{unique}");
+    assert!(unique <= 12, "{unique} of 23");
 }
