@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use regex::Regex;
 
+use crate::secrets::{name_of, without_user};
 use crate::{ConnectTo, Priority, Settings};
 
 /// Checks all settings. An error is the first key with a value that the program cannot work with, and the reason.
@@ -41,7 +42,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
     if !fetch.proxy.is_empty()
         && !["http://", "https://", "socks5://", "socks5h://"].iter().any(|s| fetch.proxy.starts_with(s))
     {
-        return Err(("fetch.proxy", format!("{:?} is not an http, https or socks5 URL", fetch.proxy)));
+        return Err(("fetch.proxy", format!("{:?} is not an http, https or socks5 URL", without_user(&fetch.proxy))));
     }
     for header in &fetch.headers {
         header_line(header).map_err(|reason| ("fetch.headers", reason))?;
@@ -120,5 +121,5 @@ fn header_line(line: &str) -> Result<(), String> {
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
             && !value.chars().any(char::is_control)
     });
-    if good { Ok(()) } else { Err(format!("{line:?} is not a header such as \"Accept-Language: en\"")) }
+    if good { Ok(()) } else { Err(format!("{:?} is not a header such as \"Accept-Language: en\"", name_of(line))) }
 }

@@ -14,6 +14,7 @@ mod layers;
 mod nearest;
 mod profiles;
 mod rotate;
+mod secrets;
 mod settings;
 mod units;
 mod version;
@@ -27,6 +28,7 @@ pub use layers::Layers;
 pub use nearest::nearest;
 pub use profiles::PROFILES;
 pub use rotate::{Rotate, Rotation};
+pub use secrets::without_user;
 pub use settings::{
     Access, Dedup, Fetch, Focus, Limits, LogFormat, OnDuplicate, Output, Politeness, Priority, Progress, Refresh,
     Robots, Scope, ScopeKind, Settings, Switch, Urls,

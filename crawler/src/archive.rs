@@ -70,7 +70,7 @@ impl Exchange {
         });
         let host = url[Position::BeforeHost..Position::AfterPort].to_owned();
         let fields: Vec<(&str, Cow<'_, [u8]>)> =
-            fields.iter().map(|(name, value)| (name.as_str(), redact(name, value))).collect();
+            fields.iter().map(|(name, value)| (name.as_str(), redact_request(name, value))).collect();
         let fields = fields.iter().map(|(name, value)| (*name, &**value));
         let fields = std::iter::once(("host", host.as_bytes())).chain(fields);
         let request_head = http::request_head("GET", &url[Position::BeforePath..Position::AfterQuery], fields);
@@ -109,4 +109,13 @@ impl Exchange {
             response: member,
         })
     }
+}
+
+/// The part of a field of a request that may be shown. A field that the user adds is hidden if its name says that it is
+/// a key.
+fn redact_request<'a>(name: &str, value: &'a [u8]) -> Cow<'a, [u8]> {
+    const SECRET: [&str; 5] = ["auth", "key", "password", "secret", "token"];
+    let name = name.to_ascii_lowercase();
+    let is_secret = SECRET.iter().any(|word| name.contains(word));
+    if is_secret && name != "authorization" { Cow::Borrowed(b"[redacted]") } else { redact(&name, value) }
 }

@@ -99,6 +99,10 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     let seeds = seeds(&args.start.seeds)?;
     // Everything that may be wrong with the arguments is checked before anything is written to the disk.
     layers(&args.start, None)?.finish()?;
+    let given = &args.start.settings;
+    if given.is_on("fetch.recrawl") && given.is_on("refresh.continuous") {
+        return Err(Usage("--recrawl makes one round, and --continuous has no end: give one of them".into()).into());
+    }
     if !CrawlDir::is_at(&args.dir) {
         if refresh.is_some() {
             return Err(OpenError::Missing(args.dir.clone()).into());

@@ -38,15 +38,27 @@ impl SettingFlags {
     /// Applies the flags on top of `layers`.
     pub fn over(&self, mut layers: Layers) -> Result<Layers, ConfigError> {
         for (key, values) in &self.values {
+            let lasting = |value: &String| if names_file(key) { absolute(value) } else { value.clone() };
             layers = match &values[..] {
-                [value] if !is_list(key) => layers.set(key, value.as_str())?,
+                [value] if !is_list(key) => layers.set(key, lasting(value))?,
                 values => {
-                    layers.set(key, values.iter().map(|value| value.as_str().into()).collect::<Vec<toml::Value>>())?
+                    layers.set(key, values.iter().map(|value| lasting(value).into()).collect::<Vec<toml::Value>>())?
                 }
             };
         }
         Ok(layers)
     }
+}
+
+/// Whether the value of a setting names a file that later runs read, too.
+fn names_file(key: &str) -> bool {
+    flags().iter().any(|flag| flag.key == key && flag.name != "log" && value_name(flag) == "FILE")
+}
+
+/// The absolute path of a file, because a later run may begin in another folder.
+fn absolute(file: &str) -> String {
+    let path = std::path::absolute(file).ok().and_then(|path| path.into_os_string().into_string().ok());
+    path.unwrap_or_else(|| file.to_owned())
 }
 
 fn is_list(key: &str) -> bool {

@@ -177,7 +177,7 @@ impl Known {
                 Some(reason) => reason.name(),
                 None => "interrupted",
             },
-            settings_text: dir.settings()?,
+            settings_text: dir.settings()?.map(|_| settings.without_secrets().to_toml()),
             seeds: dir.seeds()?.into_iter().map(String::from).collect(),
             lengths: Some(dir.lengths()?),
             learned: Some(Learned::stored(settings.dedup.on_duplicate, dir.session())?),

@@ -173,7 +173,8 @@ fn site_of(url: &Url) -> Option<String> {
 }
 
 /// The header fields whose values are secrets.
-const SECRET: [&str; 5] = ["cookie", "set-cookie", "authorization", "proxy-authorization", "www-authenticate"];
+const SECRET: [&str; 6] =
+    ["cookie", "set-cookie", "set-cookie2", "authorization", "proxy-authorization", "www-authenticate"];
 
 /// The part of a header field that may be shown. Of secrets, these are only the names of cookies and of authentication
 /// schemes.

@@ -61,7 +61,10 @@ impl Desk<'_> {
         self.teach(&job, &finding, &judgement, content, twin.as_ref(), counts)?;
 
         let changed = judgement.changed(before.as_ref().and_then(|before| before.shown.as_ref()), shown.as_ref());
-        let ended = Ended::of(status, &judgement, changed);
+        // A near-duplicate with words of its own is no copy that could be trusted.
+        let has_own_content = content.is_some_and(|content| content.shows == job.page.url.url);
+        let copy_of = judgement.verdict.twin().filter(|_| !has_own_content);
+        let ended = Ended::of(status, copy_of.map(|twin| twin.url), changed);
         let shown = if self.is_to_forget(&job, ended)? { self.forget(&job, shown)? } else { shown };
         let trouble = trouble(&job, &finding, leads);
         let cut = cut(&finding).filter(|cut| trouble.as_ref() != Some(cut));

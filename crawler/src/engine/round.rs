@@ -2,7 +2,7 @@
 //! visit that has ended.
 
 use config::OnDuplicate;
-use dedup_stage::judge::{Changed, Judgement, Shown};
+use dedup_stage::judge::{Changed, Shown};
 use dedup_stage::url::{PageId, UrlId};
 use frontier::{Job, Millis, State, Via};
 
@@ -14,10 +14,10 @@ use crate::fetch::Validators;
 use crate::record::PageRecord;
 
 impl Ended {
-    /// The result of a visit whose answer has this status and judgement.
-    pub(super) fn of(status: u16, judgement: &Judgement, changed: Option<Changed>) -> Self {
+    /// The result of a visit whose answer has this status. `copy_of`: the other page that it repeats word by word.
+    pub(super) fn of(status: u16, copy_of: Option<UrlId>, changed: Option<Changed>) -> Self {
         match status {
-            200..300 | 304 => Ended::Showed { changed, twin: judgement.verdict.twin().map(|twin| twin.url) },
+            200..300 | 304 => Ended::Showed { changed, copy_of },
             300..400 => Ended::Moved,
             404 | 410 => Ended::Missing,
             _ => Ended::Trouble,

@@ -11,6 +11,7 @@
 //! 10 ms for a page of 100 KB. Against hostile pages, there are bounds: [`MAX_BYTES`], [`MAX_ELEMENTS`] and
 //! [`MAX_DEPTH`].
 
+pub mod attributes;
 mod blocks;
 mod cost;
 mod line;
@@ -92,7 +93,7 @@ pub enum Span {
 /// cost too much, the result has no blocks, and the caller uses what `dedup_stage::page` has read.
 pub fn extract(html: &str, url: &Url) -> Main {
     let html = head(html, MAX_BYTES);
-    if cost::is_too_much(html) {
+    if attributes::are_too_many(html.as_bytes()) || cost::is_too_much(html) {
         return Main::default();
     }
     let document = Document::from(html);

@@ -159,7 +159,7 @@ fn basic(fetch: &config::Fetch) -> anyhow::Result<ClientBuilder> {
         .http2_initial_connection_window_size(HTTP2_CONNECTION);
     let mut proxy_host = None;
     if !fetch.proxy.is_empty() {
-        let context = || format!("proxy {:?}", fetch.proxy);
+        let context = || format!("proxy {:?}", config::without_user(&fetch.proxy));
         proxy_host = Url::parse(&fetch.proxy).with_context(context)?.host_str().map(str::to_owned);
         builder = builder.proxy(reqwest::Proxy::all(&fetch.proxy).with_context(context)?);
     }

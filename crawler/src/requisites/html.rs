@@ -7,18 +7,23 @@ use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSin
 use url::Url;
 
 use super::{css, resolve};
+use crate::extract::attributes;
 
 /// The number of bytes of a page that are read.
 const MAX_BYTES: usize = 4 << 20;
 /// The most addresses that are kept.
 const MAX_WRITTEN: usize = 10_000;
 
-/// The requisites of a page at `url`, in their order on the page.
+/// The requisites of a page at `url`, in their order on the page. None if it would take too long to read its tags.
 pub fn of_page(body: &[u8], url: &Url) -> Vec<Url> {
+    let body = &body[..body.len().min(MAX_BYTES)];
+    if attributes::are_too_many(body) {
+        return Vec::new();
+    }
     let tokenizer = Tokenizer::new(Sink::default(), Default::default());
     let input = BufferQueue::default();
     // Everything that counts here is ASCII.
-    input.push_back(String::from_utf8_lossy(&body[..body.len().min(MAX_BYTES)]).as_ref().into());
+    input.push_back(String::from_utf8_lossy(body).as_ref().into());
     let _ = tokenizer.feed(&input);
     tokenizer.end();
     let Found { base, written, style, .. } = tokenizer.sink.found.into_inner();
@@ -115,11 +120,29 @@ impl Found {
 
     /// Adds a list of images for several widths, such as `a.png 1x, b.png 2x`.
     fn add_set(&mut self, set: Option<String>) {
-        for image in set.iter().flat_map(|set| set.split(", ")) {
-            let address = image.split_ascii_whitespace().next().map(|address| address.trim_end_matches(','));
-            self.add(address.map(str::to_owned));
+        for address in set.iter().flat_map(|set| addresses(set)) {
+            self.add(Some(address.to_owned()));
         }
     }
+}
+
+/// The addresses in a `srcset` attribute, as the HTML standard reads it ("parse a srcset attribute"). An address ends
+/// at a space, and may contain commas; a comma at its end separates it from the next one.
+fn addresses(set: &str) -> impl Iterator<Item = &str> {
+    let is_between = |c: char| c.is_ascii_whitespace() || c == ',';
+    let mut rest = set;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(is_between);
+        let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let (address, after) = rest.split_at(end);
+        let alone = address.trim_end_matches(',');
+        rest = match alone.len() == address.len() {
+            // The width or the density follows.
+            true => after.split_once(',').map_or("", |(_, next)| next),
+            false => after,
+        };
+        (!alone.is_empty()).then_some(alone)
+    })
 }
 
 #[cfg(test)]
@@ -151,6 +174,13 @@ mod tests {
             "d/bg.png",
         ];
         assert_eq!(found, names.map(|name| format!("http://a.test/{name}")));
+        let sets = "/1,x.png 1x,/2.png 2x , /3.png,/4.png,,  /5.png 5w";
+        let found: Vec<_> = addresses(sets).collect();
+        assert_eq!(found, ["/1,x.png", "/2.png", "/3.png,/4.png", "/5.png"]);
+        let slow: String = (0..30_000).map(|n| format!(" a{n}")).collect();
+        assert!(
+            of_page(format!("<img src=a.png{slow}>").as_bytes(), &Url::parse("http://a.test/").unwrap()).is_empty()
+        );
         let many: String = (0..20_000).map(|n| format!("<img src={n}.png>")).collect();
         assert_eq!(of_page(many.as_bytes(), &Url::parse("http://a.test/").unwrap()).len(), super::super::MOST);
     }

@@ -93,8 +93,8 @@ impl Round {
 /// What a visit has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// A page: what changed, and of what other page it is a duplicate.
-    Showed { changed: Option<Changed>, twin: Option<UrlId> },
+    /// A page: what changed, and what other page it repeats word by word.
+    Showed { changed: Option<Changed>, copy_of: Option<UrlId> },
     /// 404 or 410.
     Missing,
     /// A redirect.
@@ -149,8 +149,9 @@ impl Visits {
     ) -> Result<Self> {
         let mut roster = Roster::read(session, trusts, priority)?;
         let since = (round.visits > 0).then_some(round.started);
-        let RoundPlan { order, checks, trusted, freshness, refresh, hosts: known } =
+        let RoundPlan { order, checks, trusted, left, freshness, refresh, hosts: known } =
             plan::plan(&mut roster, since, min_age, now);
+        round.left = left;
         round.trusted = trusted.saturating_sub(checks.len() as u64 + round.checked - round.diverged);
         if round.visits == 0 {
             round.freshness_before = freshness;
@@ -300,8 +301,8 @@ impl Visits {
         let days = days(self.roster.members[place].checked, seconds(now));
         match ended {
             // Without a verdict nothing is known.
-            Ended::Showed { twin: Some(_), .. } | Ended::Showed { changed: None, .. } | Ended::Trouble => {}
-            Ended::Showed { twin: None, changed: Some(_) } => {
+            Ended::Showed { copy_of: Some(_), .. } | Ended::Showed { changed: None, .. } | Ended::Trouble => {}
+            Ended::Showed { copy_of: None, changed: Some(_) } => {
                 round.diverged += 1;
                 self.roster.leave(place, days, true);
                 for other in self.roster.alike(of, place) {

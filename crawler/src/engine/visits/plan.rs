@@ -25,6 +25,8 @@ pub(super) struct RoundPlan {
     pub checks: HashSet<usize>,
     /// Copies that are not visited.
     pub trusted: u64,
+    /// Copies that are visited as pages of their own, because copies of their pair of hosts have diverged.
+    pub left: u64,
     /// Estimated share of the pages that are as they were when they were seen last, 0..1.
     pub freshness: f64,
     /// What is believed of change rates and of what hosts say of them.
@@ -47,7 +49,7 @@ pub(super) const DELAY: f32 = 1.0;
 /// now. What was asked for within `min_age` is left out.
 pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, now_ms: Millis) -> RoundPlan {
     let now = seconds(now_ms);
-    let mut trusted = 0;
+    let (mut trusted, mut left) = (0, 0);
     let done = |member: &Member| since.is_some_and(|since| member.asked >= since);
     let is_young = |member: &Member| now_ms.saturating_sub(member.asked) < min_age;
     let mut risks = Vec::new();
@@ -58,6 +60,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
         let risk = roster.risk(at, days(roster.members[at].checked, now));
         if risk >= LEAVES {
             roster.leave(at, 0.0, false);
+            left += 1;
         } else {
             trusted += 1;
             risks.push((risk * roster.members[at].cluster.weight, at));
@@ -100,7 +103,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
     let age = |at: usize| roster.members[at].checked;
     risks.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(a.1).cmp(&age(b.1))).then(a.1.cmp(&b.1)));
     let checks = risks.into_iter().take(wanted.saturating_sub(checked)).map(|(_, at)| at).collect();
-    RoundPlan { order, checks, trusted, freshness, refresh, hosts }
+    RoundPlan { order, checks, trusted, left, freshness, refresh, hosts }
 }
 
 /// What is believed of the change rates, learned from all visits so far.
