@@ -96,7 +96,12 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         stats.text_cut,
         "bytes of text whose words do not count, because their page has more than 4 MiB".into(),
     );
-    add("sitemaps_cut", stats.sitemaps_cut, "sitemaps read in part, because they have more than 8 MiB of URLs".into());
+    add(
+        "sitemaps_cut",
+        stats.sitemaps_cut,
+        "sitemaps read in part, because they have more than 50,000 entries, 50 MiB, or 8 MiB of URLs".into(),
+    );
+    add("sitemaps_failed", stats.sitemaps_failed, "sitemaps given up: no answer, or an error of the server".into());
     add(
         "sitemaps_left",
         stats.sitemaps_left,

@@ -187,6 +187,7 @@ impl Desk<'_> {
         if !again && is_tdm(&job.url) {
             self.usage.heard(&job.url, Vec::new(), &mut self.ledger.session);
         }
+        self.ledger.stats.sitemaps_failed += u64::from(!again && is_sitemap(job));
         if again || job.kind != JobKind::Page {
             return Ok(());
         }
@@ -215,7 +216,8 @@ impl Desk<'_> {
             self.ledger.commit_soon(self.clock.now());
         }
         let outcome = Outcome::Done { status, elapsed, retry_after, target: None, cut: false };
-        self.frontier.report(job, outcome, at, &mut self.ledger.session)?;
+        let again = self.frontier.report(job, outcome, at, &mut self.ledger.session)?;
+        self.ledger.stats.sitemaps_failed += u64::from(!again && status >= 500);
         for Named { url, id, refusal, hints, lastmod } in pages {
             let (priority, merits) = self.scores.named(hints);
             let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Sitemap };

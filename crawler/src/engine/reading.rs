@@ -202,12 +202,12 @@ impl Worker<'_> {
     fn text(&mut self, answered: &Answered<'_>, kind: Kind, content_type: Option<&str>) -> Page {
         let Answered { job, response, .. } = *answered;
         let input = page::Input { url: &job.url, status: response.status, content_type, body: &response.body };
-        let mut list = None;
+        let (mut list, mut cut) = (None, 0);
         let links: Vec<Url> = match kind {
             Kind::Pdf => return self.pdf(answered, &input),
             Kind::Feed | Kind::JsonFeed => {
-                let feeds::Entries { links, digest } = feeds::entries(kind, &response.body, &job.url);
-                list = Some(digest);
+                let feeds::Entries { links, cut: left, digest } = feeds::entries(kind, &response.body, &job.url);
+                (list, cut) = (Some(digest), left);
                 links
             }
             Kind::Markdown => markdown::links(&String::from_utf8_lossy(&response.body), &job.url),
@@ -215,6 +215,7 @@ impl Worker<'_> {
         };
         let mut page = self.reader.read(&input);
         page.links = links.into_iter().map(link).collect();
+        page.links_cut = u32::try_from(cut).unwrap_or(u32::MAX);
         // The text of a feed is its list of entries.
         page.text = list.unwrap_or(page.text);
         page
@@ -236,6 +237,7 @@ impl Worker<'_> {
         let mut page = self.reader.read(&text);
         page.sha256 = sha256(input.body);
         page.title = document.title.clone();
+        page.links_cut = u32::try_from(document.links_cut).unwrap_or(u32::MAX);
         let links = document.links.iter().filter_map(|href| input.url.join(href).ok());
         page.links = links.filter(|url| matches!(url.scheme(), "http" | "https")).map(link).collect();
         page

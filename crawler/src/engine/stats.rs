@@ -118,8 +118,10 @@ pub struct Stats {
     pub requisites_failed: u64,
     /// Bytes of text beyond the cap on the text of one page: their words do not count.
     pub text_cut: u64,
-    /// Sitemaps with more bytes of URLs than are read.
+    /// Sitemaps with more entries or bytes than are read.
     pub sitemaps_cut: u64,
+    /// Sitemaps that were given up: there was no answer, or one with a status from 500 on.
+    pub sitemaps_failed: u64,
     /// Sitemaps that were not asked for: their host has named too many, or too many lead to them one after the other.
     pub sitemaps_left: u64,
     /// Bytes of decoded bodies.

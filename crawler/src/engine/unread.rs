@@ -36,7 +36,7 @@ impl Unread {
 pub(super) const UNTRIED: &str = "untried";
 
 /// The causes: the word, what is counted, and why. The first ones are kinds of URLs.
-const CAUSES: [(&str, &str, &str); 12] = [
+const CAUSES: [(&str, &str, &str); 13] = [
     (UNTRIED, "URL", "held back like others that led to new pages; a larger --rescue tries more of them"),
     ("budget", "URL", "their host or folder brought too many duplicates, and its budget for them is spent"),
     ("max_repeats", "URL", "one part of the URL repeats too often, as in a trap: --max-repeats"),
@@ -47,7 +47,8 @@ const CAUSES: [(&str, &str, &str); 12] = [
     ("redirect_nowhere", "redirect", "without a Location that is a URL"),
     ("links_cut", "link", "their page has more than 10,000 of them, or 1 MiB"),
     ("hosts_left", "link", "to further hosts of a registrable domain that names hosts without end"),
-    ("sitemaps_cut", "sitemap", "read in part, because of more than 8 MiB of URLs"),
+    ("sitemaps_cut", "sitemap", "read in part, because of more than 50,000 entries, 50 MiB, or 8 MiB of URLs"),
+    ("sitemaps_failed", "sitemap", "given up: no answer, or an error of the server"),
     ("sitemaps_left", "sitemap", "named by more than 8 sitemaps in a row, or one of more than 50,000 of its host"),
 ];
 
@@ -77,6 +78,7 @@ pub fn causes(stats: &Stats) -> impl Iterator<Item = Unread> + '_ {
         "links_cut" => stats.links_cut,
         "hosts_left" => stats.hosts_left,
         "sitemaps_cut" => stats.sitemaps_cut,
+        "sitemaps_failed" => stats.sitemaps_failed,
         "sitemaps_left" => stats.sitemaps_left,
         refused => stats.unread.get(refused).copied().unwrap_or(0),
     };

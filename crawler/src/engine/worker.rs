@@ -210,7 +210,8 @@ impl Worker<'_> {
         }
         let mut known = HashSet::new();
         let (mut bytes, mut digest) = (0, 0u64);
-        for entry in Sitemap::open(&response.body, &job.url) {
+        let mut entries = Sitemap::open(&response.body, &job.url);
+        for entry in &mut entries {
             bytes += entry.loc.as_str().len();
             digest = digest.wrapping_add(entry.digest());
             if bytes > Self::SITEMAP {
@@ -230,6 +231,7 @@ impl Worker<'_> {
                 sitemap::Kind::Sitemap => finding.sitemaps.push(entry.loc),
             }
         }
+        finding.cut |= entries.is_cut();
         finding.digest = Some(digest);
         finding
     }

@@ -13,14 +13,14 @@ pub fn looks_like_feed(head: &[u8]) -> bool {
     memchr::memmem::find(head, b"jsonfeed.org/version/").is_some()
 }
 
-/// The links of the complete items.
-pub fn links(body: &[u8], base: &Url) -> Vec<Url> {
+/// The links of the complete items, and the number of items beyond [`MAX_ENTRIES`].
+pub fn links(body: &[u8], base: &Url) -> (Vec<Url>, usize) {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    let mut entries = Vec::new();
+    let (mut entries, mut cut) = (Vec::new(), 0);
     let mut reader = serde_json::Deserializer::from_slice(body);
     // An error ends the reading. The items before it count.
-    let _ = Feed { entries: &mut entries, base }.deserialize(&mut reader);
-    entries
+    let _ = Feed { entries: &mut entries, cut: &mut cut, base }.deserialize(&mut reader);
+    (entries, cut)
 }
 
 /// The members of an item that matter.
@@ -66,6 +66,7 @@ impl Item {
 
 struct Feed<'a> {
     entries: &'a mut Vec<Url>,
+    cut: &'a mut usize,
     base: &'a Url,
 }
 
@@ -87,7 +88,7 @@ impl<'de> Visitor<'de> for Feed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             if key == "items" {
-                map.next_value_seed(Items { entries: &mut *self.entries, base: self.base })?;
+                map.next_value_seed(Items { entries: &mut *self.entries, cut: &mut *self.cut, base: self.base })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -98,6 +99,7 @@ impl<'de> Visitor<'de> for Feed<'_> {
 
 struct Items<'a> {
     entries: &'a mut Vec<Url>,
+    cut: &'a mut usize,
     base: &'a Url,
 }
 
@@ -121,6 +123,9 @@ impl<'de> Visitor<'de> for Items<'_> {
             let Some(item) = seq.next_element::<Item>()? else { return Ok(()) };
             self.entries.extend(item.entry(self.base));
         }
-        Err(serde::de::Error::custom("enough"))
+        while seq.next_element::<IgnoredAny>()?.is_some() {
+            *self.cut += 1;
+        }
+        Ok(())
     }
 }

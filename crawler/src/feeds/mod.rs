@@ -78,6 +78,8 @@ fn essence(content_type: Option<&str>) -> String {
 pub struct Entries {
     /// The targets of the entries, in their order: http and https, without fragments, at most [`MAX_ENTRIES`].
     pub links: Vec<Url>,
+    /// The number of further entries (of a feed with more than 50,000, not all of them).
+    pub cut: usize,
     /// The digest of the links and the dates of all entries, in any order. It is never 0.
     pub digest: u64,
 }
@@ -85,23 +87,29 @@ pub struct Entries {
 /// The entries of a feed of this kind. Relative links are resolved against `base`, the URL of the feed. Reading never
 /// fails. It ends where the feed makes no sense any more.
 pub fn entries(kind: Kind, body: &[u8], base: &Url) -> Entries {
-    let (links, digest) = match kind {
+    let mut found = Entries::default();
+    match kind {
         Kind::Feed => {
-            let pages = Sitemap::open(body, base).filter(|entry| entry.kind == sitemap::Kind::Page).take(MAX_ENTRIES);
-            pages.fold((Vec::new(), 0), |(mut links, digest), entry| {
-                let digest = entry.digest().wrapping_add(digest);
-                links.push(entry.loc);
-                (links, digest)
-            })
+            let mut entries = Sitemap::open(body, base);
+            for entry in entries.by_ref().filter(|entry| entry.kind == sitemap::Kind::Page) {
+                if found.links.len() < MAX_ENTRIES {
+                    found.digest = found.digest.wrapping_add(entry.digest());
+                    found.links.push(entry.loc);
+                } else {
+                    found.cut += 1;
+                }
+            }
+            found.cut += usize::from(entries.is_cut());
         }
         Kind::JsonFeed => {
-            let links = json::links(body, base);
-            let digest = links.iter().fold(0, |sum: u64, link| sum.wrapping_add(sitemap::digest(link, None)));
-            (links, digest)
+            (found.links, found.cut) = json::links(body, base);
+            let digests = found.links.iter().map(|link| sitemap::digest(link, None));
+            found.digest = digests.fold(0, u64::wrapping_add);
         }
-        Kind::Pdf | Kind::Markdown | Kind::Text | Kind::Office | Kind::Other => Default::default(),
-    };
-    Entries { links, digest: digest.max(1) }
+        Kind::Pdf | Kind::Markdown | Kind::Text | Kind::Office | Kind::Other => {}
+    }
+    found.digest = found.digest.max(1);
+    found
 }
 
 /// Whether the root element of an XML document is that of a feed.

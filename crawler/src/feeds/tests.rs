@@ -52,6 +52,9 @@ fn a_feed_of_a_million_entries_is_read_to_its_limit() {
     assert_eq!(read(Kind::Feed, &rss).len(), MAX_ENTRIES);
     let json = format!("{{\"items\":[{}", (0..1_000_000).map(|n| format!("{{\"url\":\"/{n}\"}},")).collect::<String>());
     assert_eq!(read(Kind::JsonFeed, &json).len(), MAX_ENTRIES);
+    for (kind, feed) in [(Kind::Feed, &rss), (Kind::JsonFeed, &json)] {
+        assert!(entries(kind, feed.as_bytes(), &base()).cut > 0, "{kind:?}");
+    }
     assert_eq!(read(Kind::JsonFeed, &"[".repeat(1_000_000)).len(), 0);
     let deep = format!("{{\"items\":[{{\"url\":\"/1\"}},{{\"x\":{}", "[".repeat(1_000_000));
     assert_eq!(read(Kind::JsonFeed, &deep), ["https://a.test/1"]);

@@ -93,7 +93,7 @@ fn document(pdf: &Pdf, most_text: usize) -> Document {
         found.text.push_str(text.trim());
     }
     found.text.truncate(head(&found.text, most_text).len());
-    found.links = catch_unwind(AssertUnwindSafe(|| links(pdf))).unwrap_or_default();
+    (found.links, found.links_cut) = catch_unwind(AssertUnwindSafe(|| links(pdf))).unwrap_or_default();
     found
 }
 
@@ -103,19 +103,21 @@ fn title(pdf: &Pdf) -> Option<String> {
     Some(title.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The addresses of link annotations, in the order of the pages.
-fn links(pdf: &Pdf) -> Vec<String> {
-    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+/// The addresses of link annotations, in the order of the pages, and the number of those that are left out.
+fn links(pdf: &Pdf) -> (Vec<String>, usize) {
+    let (mut found, mut seen, mut cut) = (Vec::new(), HashSet::new(), 0);
     for page in pdf.get_pages().into_values() {
         let annotations = pdf.get_dictionary(page).and_then(|page| page.get(b"Annots"));
         let Some(annotations) = annotations.ok().and_then(|list| resolve(pdf, list)?.as_array().ok()) else { continue };
         for address in annotations.iter().filter_map(|annotation| address(pdf, annotation)) {
-            if found.len() < MAX_LINKS && address.len() <= MAX_LINK && seen.insert(address.clone()) {
+            if found.len() >= MAX_LINKS || address.len() > MAX_LINK {
+                cut += usize::from(!seen.contains(&address));
+            } else if seen.insert(address.clone()) {
                 found.push(address);
             }
         }
     }
-    found
+    (found, cut)
 }
 
 fn address(pdf: &Pdf, annotation: &Object) -> Option<String> {

@@ -33,6 +33,8 @@ pub struct Document {
     pub text: String,
     /// The addresses to which its pages link, each once, as they are written.
     pub links: Vec<String>,
+    /// The number of further addresses, which are too many or too long.
+    pub links_cut: usize,
     /// The number of pages.
     pub pages: usize,
     /// The number of pages that could not be read, or were not read because there was enough text.

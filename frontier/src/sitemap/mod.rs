@@ -59,6 +59,7 @@ pub struct Sitemap<'a> {
     format: Format<'a>,
     base: &'a Url,
     entries: usize,
+    is_cut: bool,
 }
 
 #[derive(Debug)]
@@ -93,7 +94,16 @@ impl<'a> Sitemap<'a> {
             Some(b'<') => Format::Xml(Box::new(Xml::new(text))),
             _ => Format::Lines(text),
         };
-        Self { format, base, entries: 0 }
+        Self { format, base, entries: 0, is_cut: false }
+    }
+
+    /// Whether there is more than was read, because of a limit. It is known once the last entry was read.
+    pub fn is_cut(&self) -> bool {
+        let text = match &self.format {
+            Format::Xml(xml) => xml.source(),
+            Format::Lines(text) => text,
+        };
+        self.is_cut || text.is_used_up()
     }
 
     fn raw(&mut self) -> Option<Raw> {
@@ -113,10 +123,14 @@ impl Iterator for Sitemap<'_> {
     type Item = Entry;
 
     fn next(&mut self) -> Option<Entry> {
-        while self.entries < Self::MAX_ENTRIES {
+        while !self.is_cut {
             let raw = self.raw()?;
             let is_text = matches!(self.format, Format::Lines(_));
             let Some(loc) = address(&raw.loc, self.base, is_text) else { continue };
+            if self.entries == Self::MAX_ENTRIES {
+                self.is_cut = true;
+                return None;
+            }
             self.entries += 1;
             let lastmod = raw.lastmod.trim();
             let priority = raw.priority.trim().parse::<f32>().ok().filter(|priority| priority.is_finite());

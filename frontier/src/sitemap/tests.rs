@@ -150,6 +150,14 @@ fn bombs_are_so_much_text() {
 fn limits_of_the_protocol() {
     let many = "https://a.example/\n".repeat(Sitemap::MAX_ENTRIES + 1);
     assert_eq!(read(&many).len(), Sitemap::MAX_ENTRIES);
+    let is_cut = |entries: usize| {
+        let (text, base) = ("https://a.example/\n".repeat(entries), Url::parse("https://a.example/").unwrap());
+        let mut sitemap = Sitemap::open(text.as_bytes(), &base);
+        let read = sitemap.by_ref().count();
+        (read, sitemap.is_cut())
+    };
+    assert_eq!(is_cut(Sitemap::MAX_ENTRIES), (Sitemap::MAX_ENTRIES, false));
+    assert_eq!(is_cut(Sitemap::MAX_ENTRIES + 2), (Sitemap::MAX_ENTRIES, true));
     let wide = |blanks: usize| {
         gzip(&[" ".repeat(blanks).as_bytes(), b"<urlset><url><loc>https://a.example/</loc></url></urlset>"].concat())
     };

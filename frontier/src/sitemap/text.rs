@@ -43,6 +43,11 @@ impl<'a> Text<'a> {
         Self { bytes, left: most, event: MAX_EVENT, encoding: None, rest, decoded, given: 0 }
     }
 
+    /// Whether as many bytes were read as may be.
+    pub fn is_used_up(&self) -> bool {
+        self.left == 0
+    }
+
     /// Starts an event, for which the full amount of text may be read.
     pub fn start_event(&mut self) {
         self.event = MAX_EVENT;

@@ -44,6 +44,11 @@ pub(super) struct Xml<'a> {
 }
 
 impl<'a> Xml<'a> {
+    /// The text that is read.
+    pub fn source(&self) -> &Text<'a> {
+        self.reader.get_ref()
+    }
+
     pub fn new(text: Text<'a>) -> Self {
         let mut reader = Reader::from_reader(text);
         let config = reader.config_mut();
