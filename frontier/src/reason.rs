@@ -136,6 +136,16 @@ pub enum Detail {
     Hosts,
 }
 
+impl Detail {
+    /// The failure because of which a host cannot be asked, by the words of a detail; `None` if they tell of none.
+    pub fn failure_of_host(words: &str) -> Option<Failure> {
+        let tells = |failure: &Failure| {
+            [Detail::NoRobots(*failure), Detail::NoAddress(*failure)].iter().any(|detail| detail.to_string() == words)
+        };
+        Failure::ALL.into_iter().find(tells)
+    }
+}
+
 impl std::fmt::Display for Detail {
     /// A few words for people; nothing for [`Detail::None`].
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -151,6 +161,23 @@ impl std::fmt::Display for Detail {
             Detail::HostCap => f.write_str("the cap on pages of its host is reached"),
             Detail::DomainCap => f.write_str("the cap on pages of its registrable domain is reached"),
             Detail::Hosts => f.write_str("too many hosts of one registrable domain"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_detail_tell_the_failure_of_its_host() {
+        for failure in Failure::ALL {
+            for detail in [Detail::NoRobots(failure), Detail::NoAddress(failure)] {
+                assert_eq!(Detail::failure_of_host(&detail.to_string()), Some(failure));
+            }
+        }
+        for detail in [Detail::RobotsStatus(503), Detail::RobotsForbid, Detail::ForbiddenAddress] {
+            assert_eq!(Detail::failure_of_host(&detail.to_string()), None);
         }
     }
 }

@@ -1,15 +1,19 @@
 //! The link graph of a crawl as rows: every link in the last answer of every page.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
+use std::path::Path;
 
 use dedup_stage::url::UrlId;
-use frontier::Frontier;
+use frontier::{Detail, Failure, Frontier};
 use serde_json::json;
 
 use crate::crawl::CrawlDir;
 use crate::graph::{Address, Addresses, Graph, LinksGraph};
+use crate::report::line::SkipLine;
+use crate::report::source::Lines;
 use crate::series::Gone;
+use crate::sink::SkippedJsonl;
 
 /// The links of a crawl.
 #[derive(Debug)]
@@ -40,7 +44,8 @@ pub struct Link<'a> {
 impl Links {
     /// Reads the graph of a crawl. `frontier` gives the state of each URL.
     pub fn open(dir: &mut CrawlDir, frontier: &Frontier) -> anyhow::Result<Self> {
-        let addresses = Addresses::read(frontier, dir.session())?;
+        let mut addresses = Addresses::read(frontier, dir.session())?;
+        addresses.withheld(&withheld(dir.path())?);
         let length = dir.lengths()?.get(LinksGraph::NAME).copied().unwrap_or(0);
         let graph = Graph::open(dir.path(), length)?;
         let mut unlinked = addresses.fetched();
@@ -86,4 +91,18 @@ pub fn write(links: &Links, out: &mut impl Write) -> io::Result<()> {
         let line = json!({"source": source, "url": url, "state": state, "status": status, "rel": rels.join(" ")});
         writeln!(out, "{line}")
     })
+}
+
+/// The URLs that stayed queued at the end of the last run because their hosts did not answer, by `skipped.jsonl`.
+fn withheld(dir: &Path) -> io::Result<HashMap<String, Failure>> {
+    let mut found = HashMap::new();
+    Lines::open(dir, SkippedJsonl::NAME, None)?.each(&mut |_, line| {
+        let Ok(SkipLine { url, detail: Some(detail), .. }) = serde_json::from_slice::<SkipLine<'_>>(line) else {
+            return;
+        };
+        if let Some(failure) = Detail::failure_of_host(&detail) {
+            found.insert(url.to_string(), failure);
+        }
+    })?;
+    Ok(found)
 }

@@ -4,6 +4,7 @@ use dedup_stage::url::drop_user;
 use dom_query::NodeRef;
 use url::Url;
 
+use super::grid::{self, Cell};
 use super::line::{has_text, push_text, trim, wrap};
 use super::{Block, MAX_DEPTH, Span, fold};
 
@@ -141,7 +142,7 @@ impl Reader<'_> {
                 }
             }
             "pre" | "listing" | "xmp" | "plaintext" | "textarea" => {
-                let code = node.text();
+                let code = code(node);
                 let code = code.trim_matches(['\n', '\r']).trim_end();
                 if !code.is_empty() {
                     flow.push(Block::Code(language(node), code.replace("\r\n", "\n")));
@@ -315,8 +316,12 @@ impl Reader<'_> {
         if !caption.is_empty() {
             flow.push(Block::Paragraph(caption));
         }
-        let rows: Vec<Vec<Vec<Span>>> =
-            rows.iter().map(|cells| cells.iter().map(|cell| self.spans(cell, depth + 1)).collect()).collect();
+        let cell = |cell: &NodeRef<'_>| {
+            let number = |name| cell.attr(name).and_then(|value| value.trim().parse().ok()).unwrap_or(1);
+            Cell { content: self.spans(cell, depth + 1), columns: number("colspan"), rows: number("rowspan") }
+        };
+        let rows = rows.iter().map(|cells| cells.iter().map(cell).collect()).collect();
+        let rows: Vec<Vec<Vec<Span>>> = grid::places(rows, MAX_CELLS);
         if rows.iter().flatten().any(|cell| !cell.is_empty()) {
             flow.push(Block::Table(head, rows));
         }
@@ -339,6 +344,19 @@ fn untrimmed(reader: &Reader<'_>, node: &NodeRef<'_>, depth: usize) -> Vec<Span>
 /// Whether `row` belongs to `table` itself, and not to a table within it.
 fn belongs(row: &NodeRef<'_>, table: &NodeRef<'_>) -> bool {
     row.ancestors_it(Some(4)).find(|node| node.has_name("table")).is_some_and(|nearest| nearest.id == table.id)
+}
+
+/// The text of code, with its line ends.
+fn code(node: &NodeRef<'_>) -> String {
+    let mut text = String::new();
+    for inner in node.descendants_it() {
+        if inner.is_text() {
+            text.push_str(&inner.text());
+        } else if inner.has_name("br") {
+            text.push('\n');
+        }
+    }
+    text
 }
 
 /// The language of code, from a class such as `language-rust`.

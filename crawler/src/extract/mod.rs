@@ -14,6 +14,7 @@
 pub mod attributes;
 mod blocks;
 mod cost;
+mod grid;
 mod line;
 mod lines;
 pub mod markdown;

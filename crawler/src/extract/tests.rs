@@ -37,6 +37,12 @@ fn blocks_are_written_in_both_forms() {
             "a\tb\n1|\tx|y\n",
             "| a | b |\n| --- | --- |\n| 1\\| | `x\\|y` |\n",
         ),
+        ("<pre>a\tb<br>c</pre>", "    a\tb\n    c\n", "```\na\tb\nc\n```\n"),
+        (
+            "<table><tr><td rowspan=2>a<td>b<tr><td>c<tr><td colspan=2>d</table>",
+            "a\tb\n\tc\nd\t\n",
+            "|  |  |\n| --- | --- |\n| a | b |\n|  | c |\n| d |  |\n",
+        ),
         ("<table><tr><td>only<tr><td>arranged</table>", "only\n\narranged\n", "only\n\narranged\n"),
         ("a <b>b</b> <i>c</i> <b>d</b>e", "a b c de\n", "a **b** *c* de\n"),
         (

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use dedup_stage::store::{self, Session};
 use dedup_stage::url::{PageId, UrlId};
-use frontier::{End, Frontier, State, Via, Walk};
+use frontier::{End, Failure, Frontier, State, Via, Walk};
 
 use crate::record::PageRecord;
 use crate::spaces;
@@ -19,7 +19,7 @@ pub struct Address {
     pub state: &'static str,
     /// The HTTP status of its last answer.
     pub status: Option<u16>,
-    /// The word for the reason why there was no answer.
+    /// The word for the reason why there was no answer, or why its host does not answer.
     pub failure: Option<&'static str>,
     /// The target, if it redirects.
     pub redirect: Option<UrlId>,
@@ -95,6 +95,13 @@ impl Addresses {
         Ok(Self { by_hash: all, fetched })
     }
 
+    /// Hosts that did not answer when the last run ended: the URLs that stay queued for this reason, with the failures.
+    pub fn withheld(&mut self, failures: &HashMap<String, Failure>) {
+        for address in self.by_hash.values_mut().filter(|address| address.state == "queued") {
+            address.failure = failures.get(&address.url).map(|failure| failure.name());
+        }
+    }
+
     /// The URL with this identity.
     pub fn get(&self, id: UrlId) -> Option<&Address> {
         self.by_hash.get(&id.url)
@@ -120,6 +127,7 @@ impl Addresses {
             }
         }
         let endless = at.redirect.is_some_and(|target| self.get(target).is_some());
-        (endless || at.state == "failed" || at.status.is_some_and(|status| status >= 400)).then_some(at)
+        let is_silent = at.status.is_none() && at.failure.is_some();
+        (endless || is_silent || at.state == "failed" || at.status.is_some_and(|status| status >= 400)).then_some(at)
     }
 }
