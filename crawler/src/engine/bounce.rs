@@ -50,8 +50,8 @@ pub(super) enum Leads {
 }
 
 impl Desk<'_> {
-    /// The direction in which the redirect of a job leads. (A redirect to its own key is followed anyway, because it
-    /// may set a cookie.)
+    /// The direction in which the redirect of a job leads. (A redirect to its own key is followed, because it may
+    /// set a cookie. If it does not, a redirect to the very same URL is followed once.)
     pub(super) fn leads(&mut self, job: &Job, redirect: &RedirectFinding, target: &Url) -> Result<Leads> {
         let from = job.page.url;
         let before = Hop::get(from, &self.ledger.session)?;
@@ -64,7 +64,9 @@ impl Desk<'_> {
             self.ledger.session.delete(spaces::HOPS, from.to_bytes());
         }
         if redirect.again {
-            return Ok(Leads::On);
+            // Some sites answer a second request to the same URL with the page, but none does so after many.
+            let is_circle = asked_again && *target == job.url && redirect.cookies.is_empty();
+            return Ok(if is_circle { Leads::Round } else { Leads::On });
         }
         let mut at = redirect.target;
         for _ in 0..Frontier::MOST_HOPS {

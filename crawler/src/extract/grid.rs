@@ -13,7 +13,7 @@ pub fn places<T: Default>(rows: Vec<Vec<Cell<T>>>, most: usize) -> Vec<Vec<T>> {
     let mut spanned: Vec<usize> = Vec::new();
     let place = |cells: Vec<Cell<T>>| {
         let mut row = Vec::new();
-        let mut skip = |row: &mut Vec<T>, spanned: &mut Vec<usize>| {
+        let skip = |row: &mut Vec<T>, spanned: &mut Vec<usize>| {
             while let Some(left) = spanned.get_mut(row.len()).filter(|left| **left > 0) {
                 *left -= 1;
                 row.push(T::default());
