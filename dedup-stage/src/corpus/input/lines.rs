@@ -42,7 +42,7 @@ impl<R: Read> Iterator for Lines<R> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
                     self.over = true;
-                    let place = format!("after line {}", self.line);
+                    let place = format!("line {}", self.line);
                     return Some(Piece::Bad(Bad { place, what: error.to_string() }));
                 }
             }
