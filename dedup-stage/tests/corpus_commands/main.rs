@@ -183,6 +183,13 @@ fn clusters_of_files_equal_clusters_of_their_edges() {
     assert!(warned("aa bb").contains("warning: no file of edges compares a.sig with b.sig"));
     assert!(warned("ab bb").contains("warning: no file of edges compares a.sig with itself"));
     assert!(!warned("aa bb ab").contains("warning") && !warned("bb half").contains("warning"));
+    // A forest tells what was compared for it, and a forest of a forest, too.
+    assert!(warned("half").contains("warning: no file of edges compares b.sig with itself"));
+    stdout(&dir, "cluster a.sig b.sig --edges half --forest again");
+    assert!(warned("again").contains("warning: no file of edges compares b.sig with itself"));
+    assert!(!warned("again bb").contains("warning"));
+    stdout(&dir, "cluster a.sig b.sig --forest all");
+    assert!(!warned("all").contains("warning"));
     // Edges of other distances or kinds are refused.
     stdout(&dir, "pairs b.sig --edges bb3 --distance 3");
     for arguments in ["--edges aa ab bb3", "--edges aa ab bb -d 3", "--edges aa ab bb --fingerprints-only"] {
@@ -317,6 +324,7 @@ fn damaged_and_mixed_files_are_refused() {
         "pairs a.sig -o x.csv",
         "cluster a.sig --format parquet",
         "cluster -",
+        "cluster a.sig --forest f --list kept",
         "run --known missing.sig",
         "warc a.sig -o x.warc.gz --known missing.sig",
     ] {
