@@ -66,8 +66,8 @@ pub enum Error {
     /// The file cannot be read. Nothing more can be read of it.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// A record is cut or broken, or the file is no WARC file. The next call of [`Reader::piece`] goes on behind it. The
-    /// rest of a record that came in pieces is missing.
+    /// A record is cut or broken, or the file is no WARC file. The next call of [`Reader::piece`] goes on behind it.
+    /// The rest of a record that came in pieces is missing.
     #[error("record at {offset}: {what}")]
     Damaged {
         /// The offset of the record or gzip member.
@@ -75,7 +75,8 @@ pub enum Error {
         /// The kind of damage.
         what: String,
     },
-    /// There are bytes between records that belong to no record. The next call of [`Reader::piece`] goes on behind them.
+    /// There are bytes between records that belong to no record. The next call of [`Reader::piece`] goes on behind
+    /// them.
     #[error("byte {offset}: {GAP}")]
     Gap {
         /// The offset of the first of these bytes, or of the gzip member around them.
@@ -118,8 +119,8 @@ impl<R: BufRead> Reader<R> {
         self.members.position()
     }
 
-    /// The next piece; `None` at the end of the file. After an error that is not [`Error::Io`], the next call goes on at
-    /// the next record that is found.
+    /// The next piece; `None` at the end of the file. After an error that is not [`Error::Io`], the next call goes on
+    /// at the next record that is found.
     pub fn piece(&mut self) -> Result<Option<Piece>, Error> {
         let piece = self.next();
         if let Err(Error::Damaged { .. }) = &piece {

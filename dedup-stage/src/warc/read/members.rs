@@ -360,8 +360,8 @@ impl<R: BufRead> Members<R> {
         }
     }
 
-    /// Ends the current record, whose block has ended ([`Members::end_block`]). Returns the member if it ends here, too,
-    /// and has this record alone.
+    /// Ends the current record, whose block has ended ([`Members::end_block`]). Returns the member if it ends here,
+    /// too, and has this record alone.
     pub(super) fn end_record(&mut self) -> Option<Vec<u8>> {
         let ended = self.start == self.end;
         match &mut self.source {
