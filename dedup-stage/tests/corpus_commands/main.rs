@@ -150,7 +150,11 @@ fn a_folder_is_read_without_the_output_and_what_is_left_out_is_told() {
     for _ in 0..2 {
         let said = dedup_stage(&dir, "signatures . -o all.sig");
         assert!(said.status.success() && stderr(&said).contains("signed 8 documents"), "{}", stderr(&said));
-        assert!(stderr(&said).contains("left out 1 file with") && stderr(&said).contains("c.dump"), "{}", stderr(&said));
+        assert!(
+            stderr(&said).contains("left out 1 file with") && stderr(&said).contains("c.dump"),
+            "{}",
+            stderr(&said)
+        );
     }
     fs::remove_file(dir.path().join("all.sig")).expect("there");
     let said = dedup_stage(&dir, "signatures . -o all.sig --format jsonl");
