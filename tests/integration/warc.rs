@@ -253,7 +253,7 @@ fn damage_is_told_and_what_came_before_it_is_kept() -> anyhow::Result<()> {
     let run = Command::new(program()).arg("warc").args([&cut, &whole]).arg("-o").arg(&output).output()?;
     let said = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(1));
-    assert!(said.contains("cut: damaged at offset"), "{said}");
+    assert!(said.contains("cut: record at "), "{said}");
     accepted_by_others(&output)?;
     assert_eq!(records(&std::fs::read(&output)?)?.len(), 6);
 

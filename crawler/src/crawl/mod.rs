@@ -95,7 +95,7 @@ fn advice(error: &store::Error) -> &'static str {
         store::Error::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             ". The state of a crawl has cookies: only the user who crawls may read it"
         }
-        store::Error::Io(_) => "",
+        store::Error::Io(_) | store::Error::Known(_) => "",
     }
 }
 

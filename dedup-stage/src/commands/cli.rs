@@ -148,6 +148,9 @@ pub fn main_with<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = 
         if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
         }
+        if let Some(wrong) = error.downcast_ref::<commands::rows::WrongUsage>() {
+            return commands::rows::wrong_usage(wrong);
+        }
         eprintln!("dedup-stage: {error:#}");
         ExitCode::FAILURE
     });

@@ -96,6 +96,9 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
     if args.forest.is_some() && args.link == Linkage::Complete {
         return Ok(rows::wrong_usage(&"a forest says nothing of complete links"));
     }
+    if args.forest.is_some() && (args.keep.is_some() || args.list.is_some() || args.format.is_some()) {
+        return Ok(rows::wrong_usage(&"--keep, --list and --format are for groups, and --forest writes no groups"));
+    }
     let inputs = args.files.iter().chain(&args.edges).map(PathBuf::as_path);
     let output = args.output.as_deref().or(args.forest.as_deref());
     if let Some(wrong) = rows::refuse_replacing(output, inputs) {
@@ -104,8 +107,8 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let files = signed::open(&args.files)?;
     let nodes = Nodes::of(args.files.iter().map(PathBuf::as_path).zip(&files));
-    let criterion = match found_by(args, &nodes)? {
-        Ok(criterion) => criterion,
+    let (criterion, compared) = match found_by(args, &nodes)? {
+        Ok(found) => found,
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
     let documents = Documents::new(&files);
@@ -128,13 +131,14 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
     };
     if let Some(path) = &args.forest {
         write(path, |file| {
-            let mut writer = EdgeWriter::forest(file, &nodes, criterion)?;
+            let mut writer = EdgeWriter::forest(file, &nodes, criterion, compared)?;
             for (a, b) in groups.edges() {
                 writer.push(&Edge { a, b, distance: 0, resemblance: 1.0, same: false })?;
             }
             writer.finish()
         })?;
-        eprintln!("joined {edges} edges of {} documents in {:.1} s", nodes.len(), start.elapsed().as_secs_f64());
+        let (edges, documents) = (rows::count(edges, "edge"), rows::count(nodes.len(), "document"));
+        eprintln!("joined {edges} of {documents} in {:.1} s", start.elapsed().as_secs_f64());
         return Ok(ExitCode::SUCCESS);
     }
     let columns = vec![
@@ -170,15 +174,19 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
     result?;
     table.finish()?;
     let seconds = start.elapsed().as_secs_f64();
-    eprintln!("joined {edges} edges of {} documents, listed {listed}, in {seconds:.1} s", nodes.len());
+    let (edges, documents) = (rows::count(edges, "edge"), rows::count(nodes.len(), "document"));
+    eprintln!("joined {edges} of {documents}, listed {listed}, in {seconds:.1} s");
     Ok(ExitCode::SUCCESS)
 }
 
-/// The criterion by which the edges that are joined were found. Warns if signature files were not compared. The inner
+/// Pairs of files, as their numbers.
+type Pairs = BTreeSet<(usize, usize)>;
+
+/// The criterion by which the edges that are joined were found, and the pairs of files that were compared. Warns if signature files were not compared. The inner
 /// `Err` says what is wrong with the command line.
-fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<NearCriterion, String>, Error> {
+fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<(NearCriterion, Pairs), String>, Error> {
     let mut criterion: Option<NearCriterion> = None;
-    let mut compared = BTreeSet::new();
+    let mut compared = Pairs::new();
     for path in &args.edges {
         let (file, name) = (EdgeFile::open(path)?, path.display());
         let found = file.criterion();
@@ -198,16 +206,14 @@ fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<NearCriterion, String>,
         criterion = Some(found);
         compared.extend(file.compared(nodes));
     }
-    if criterion.is_some() {
-        let files = args.files.len();
-        for (i, j) in (0..files).flat_map(|i| (i..files).map(move |j| (i, j))) {
-            if !compared.contains(&(i, j)) {
-                let other = if i == j { "itself".into() } else { args.files[j].display().to_string() };
-                eprintln!("warning: no file of edges compares {} with {other}", args.files[i].display());
-            }
-        }
+    let files = args.files.len();
+    let all: Pairs = (0..files).flat_map(|i| (i..files).map(move |j| (i, j))).collect();
+    let Some(criterion) = criterion else { return Ok(Ok((args.looking.criterion(), all))) };
+    for &(i, j) in all.difference(&compared) {
+        let other = if i == j { "itself".into() } else { args.files[j].display().to_string() };
+        eprintln!("warning: no file of edges compares {} with {other}", args.files[i].display());
     }
-    Ok(Ok(criterion.unwrap_or_else(|| args.looking.criterion())))
+    Ok(Ok((criterion, compared)))
 }
 
 /// Calls `visit` with each edge of the files that were named, or with each edge that is found now. Edges are between

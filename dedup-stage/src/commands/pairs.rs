@@ -131,7 +131,7 @@ fn of_signatures(args: &Args, paths: &[&PathBuf]) -> anyhow::Result<ExitCode> {
         None => signed::write_edges(a, b, ["a", "b"], &args.looking, (format, args.output.as_deref()))?,
     };
     let (n, stored, seconds) = (a.rows(), b.unwrap_or(a).rows(), start.elapsed().as_secs_f64());
-    eprintln!("searched {n} against {stored}: {pairs} pairs in {seconds:.3} s");
+    eprintln!("searched {n} against {stored}: {} in {seconds:.3} s", rows::count(pairs, "pair"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -178,8 +178,8 @@ fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
         let hits = search(&other, 0, &fingerprints, distance, None, threads, &|share| progress.add(share));
         drop(progress);
         if rows::write(hits.iter().map(|hit| [hit.query, hit.stored, u64::from(hit.distance)]), format)? {
-            let (m, pairs, seconds) = (other.len(), hits.len(), start.elapsed().as_secs_f64());
-            eprintln!("searched {n} against {m}: {pairs} pairs in {seconds:.3} s");
+            let (m, pairs, seconds) = (other.len(), hits.len() as u64, start.elapsed().as_secs_f64());
+            eprintln!("searched {n} against {m}: {} in {seconds:.3} s", rows::count(pairs, "pair"));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -197,7 +197,7 @@ fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
     if !rows::write(words, format)? {
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("searched {n} against {n}: {} pairs in {seconds:.3} s", pairs.len());
+    eprintln!("searched {n} against {n}: {} in {seconds:.3} s", rows::count(pairs.len() as u64, "pair"));
     if args.method == Method::Rotate {
         let progress = Progress::new("all pairs, to compare with", fingerprints.len(), "rows");
         let exact = near(&fingerprints, distance, threads, &|share| progress.add(share));

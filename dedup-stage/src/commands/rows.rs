@@ -39,6 +39,16 @@ pub fn unless_closed(result: io::Result<()>) -> io::Result<bool> {
     }
 }
 
+/// A wrong command line that is found out late. The program ends as with [`wrong_usage`].
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct WrongUsage(pub String);
+
+/// A number with the name of the things: `1 edge`, `2 edges`.
+pub fn count(n: u64, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
 /// Says on stderr what is wrong with the command line or the configuration.
 pub fn wrong_usage(what: &impl std::fmt::Display) -> ExitCode {
     eprintln!("dedup-stage: {what}");

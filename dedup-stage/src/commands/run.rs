@@ -10,7 +10,7 @@ use config::{Layers, Settings};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::rows::wrong_usage;
+use super::rows::{refuse_absent, wrong_usage};
 use crate::corpus::Corpora;
 use crate::pipeline::{Limits, Stopper};
 use crate::protocol::{Ended, Greeting, serve};
@@ -120,6 +120,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Ok(settings) => settings,
         Err(error) => return Ok(wrong_usage(&error)),
     };
+    if let Some(wrong) = refuse_absent(&settings.dedup.known) {
+        return Ok(wrong);
+    }
     let stage = args.memory.open(&settings)?;
     let greeting = Greeting {
         recipe: signature::RECIPE,

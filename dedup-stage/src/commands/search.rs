@@ -78,7 +78,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let names = ["query", "stored"];
     let pairs = signed::write_edges(queries, Some(stored), names, &args.looking, (format, args.output.as_deref()))?;
     let seconds = start.elapsed().as_secs_f64();
-    eprintln!("searched {} against {}: {pairs} pairs in {seconds:.3} s", queries.rows(), stored.rows());
+    let pairs = rows::count(pairs, "pair");
+    eprintln!("searched {} against {}: {pairs} in {seconds:.3} s", queries.rows(), stored.rows());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -124,8 +125,8 @@ fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
         (hits, stored.len() as u64, start.elapsed())
     };
     if rows::write(hits.iter().map(|hit| [hit.query, hit.stored, u64::from(hit.distance)]), format)? {
-        let (queries, pairs, seconds) = (queries.len(), hits.len(), seconds.as_secs_f64());
-        eprintln!("searched {queries} against {stored}: {pairs} pairs in {seconds:.3} s");
+        let (queries, pairs, seconds) = (queries.len(), hits.len() as u64, seconds.as_secs_f64());
+        eprintln!("searched {queries} against {stored}: {} in {seconds:.3} s", rows::count(pairs, "pair"));
     }
     Ok(ExitCode::SUCCESS)
 }

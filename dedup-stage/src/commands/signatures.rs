@@ -53,12 +53,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         eprintln!("{}: {error}", folder.display());
     }
     if let Some(first) = repeated.first() {
-        let (count, first) = (repeated.len(), first.display());
-        eprintln!("{count} files are named more than once, {first} the first; each is read once");
+        let (first, are) = (first.display(), if repeated.len() == 1 { "is" } else { "are" });
+        let files = rows::count(repeated.len() as u64, "file");
+        eprintln!("{files} {are} named more than once, {first} the first; each is read once");
     }
     if let Some(first) = unknown.first() {
-        let (count, first) = (unknown.len(), first.display());
-        eprintln!("left out {count} files whose names do not tell their format, {first} the first; see --format");
+        let (files, first) = (rows::count(unknown.len() as u64, "file"), first.display());
+        eprintln!("left out {files} with a name that does not tell the format, {first} the first; see --format");
+    }
+    #[cfg(not(feature = "arrow"))]
+    if let Some(split) = splits.iter().find(|split| matches!(split.format, Format::Parquet | Format::Arrow)) {
+        let error = crate::corpus::input::without_arrow(split.format.name());
+        return Ok(rows::wrong_usage(&format_args!("{}: {error}", split.name())));
     }
     if splits.is_empty() && unread.is_empty() {
         return Ok(rows::wrong_usage(&"there is no file to read"));
@@ -71,8 +77,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     drop(said);
     let (seconds, bytes) = (start.elapsed().as_secs_f64(), std::fs::metadata(&args.output)?.len());
     eprintln!(
-        "signed {} documents, {} with a fingerprint; passed over {} records, {} bad; {bytes} bytes in {seconds:.1} s",
-        tally.documents, tally.judged, tally.passed_over, tally.bad
+        "signed {}, {} with a fingerprint; passed over {}, {} bad; {bytes} bytes in {seconds:.1} s",
+        rows::count(tally.documents, "document"),
+        tally.judged,
+        rows::count(tally.passed_over, "record"),
+        tally.bad
     );
     Ok(if tally.bad == 0 && unread.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -88,7 +97,7 @@ impl Watch for Said {
     fn split(&self, name: &str, tally: &Tally, again: bool) {
         if !again {
             self.0.read(tally.documents);
-            self.0.say(&format!("{name}: done before, {} documents", tally.documents));
+            self.0.say(&format!("{name}: done before, {}", rows::count(tally.documents, "document")));
         }
         for bad in &tally.named {
             self.0.say(&format!("{name}: {}: {}", bad.place, bad.what));

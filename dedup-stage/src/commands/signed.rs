@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::progress::Progress;
-use super::rows;
+use super::rows::{self, WrongUsage};
 use super::table::{Cell, Column, Kind, Table, TableFormat};
 use crate::corpus::Signatures;
 use crate::corpus::join::{self, Edge, Effort, NearCriterion};
@@ -65,14 +65,17 @@ pub fn open<P: AsRef<Path>>(paths: &[P]) -> anyhow::Result<Vec<Signatures>> {
     paths.iter().map(open).collect()
 }
 
-/// Whether these files are signature files. Errors if some are and others are not.
+/// Whether these files are signature files. Errors if some are and others are not, or if one is stdin.
 pub fn are_signatures(paths: &[&PathBuf]) -> anyhow::Result<bool> {
     let mut kinds = Vec::new();
     for path in paths {
+        if path.as_os_str() == "-" && !path.exists() {
+            return Err(WrongUsage("signatures and fingerprints are not read from stdin; name a file".into()).into());
+        }
         kinds.push(Signatures::is_signatures(path)?);
     }
     if kinds.iter().any(|kind| *kind != kinds[0]) {
-        anyhow::bail!("signature files and other files cannot be compared");
+        return Err(WrongUsage("signature files and other files cannot be compared".into()).into());
     }
     Ok(kinds.first() == Some(&true))
 }

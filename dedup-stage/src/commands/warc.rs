@@ -51,7 +51,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             return Ok(wrong_usage(&format_args!("{} is both read and written", input.display())));
         }
     }
-    if let Some(wrong) = refuse_absent(&args.inputs) {
+    if let Some(wrong) = refuse_absent(args.inputs.iter().chain(&settings.dedup.known)) {
         return Ok(wrong);
     }
     let verdicts: Option<Box<dyn Write>> = match &args.verdicts {

@@ -33,16 +33,24 @@ impl Corpora {
 
     /// The document that a page repeats, and the number of its corpus. A document with the same bytes comes first, then
     /// the nearest one. Among equally near ones, that of the first corpus is taken. See [`super::Finder::find`].
-    pub fn find(&self, digest: &[u8; DIGEST], signature: Option<(u64, &Sketch)>) -> Option<(u32, CorpusMatch)> {
+    ///
+    /// # Errors
+    ///
+    /// If the index of a corpus is seen to be damaged. The error names the file.
+    pub fn find(
+        &self,
+        digest: &[u8; DIGEST],
+        signature: Option<(u64, &Sketch)>,
+    ) -> Result<Option<(u32, CorpusMatch)>, Error> {
         let mut best: Option<(u32, CorpusMatch)> = None;
         for (corpus, known) in (0..).zip(&self.0) {
-            if let Some(document) = known.finder().find(digest, signature)
+            if let Some(document) = known.finder().find(digest, signature)?
                 && best.is_none_or(|(_, held)| (!document.exact, document.distance) < (!held.exact, held.distance))
             {
                 best = Some((corpus, document));
             }
         }
-        best
+        Ok(best)
     }
 }
 

@@ -20,11 +20,14 @@ use super::Error;
 use super::file::Signatures;
 use super::format::DIGEST;
 use crate::hamming::Design;
-use crate::hamming::frozen::{self, Frozen, IndexSpec, Reader};
+use crate::hamming::frozen::{self, Frozen, IndexSpec, Load, Reader};
 use crate::signature::{RECIPE, Sketch};
 
 /// The most documents of one fingerprint that are compared with a page.
 const MOST: usize = 64;
+
+/// What is said of a damaged index.
+const REMEDY: &str = "without that index file, a new one is built";
 
 /// Number of fingerprints from one entry of the sample to the next.
 const STEP: usize = 512;
@@ -35,6 +38,7 @@ pub struct Known {
     name: String,
     signatures: Signatures,
     index: Frozen,
+    index_path: PathBuf,
     distance: u32,
     /// Every 512th fingerprint. It tells where a fingerprint is, so the row of the fingerprint is found with one read
     /// of the file.
@@ -55,7 +59,7 @@ pub struct CorpusMatch {
 }
 
 impl Known {
-    /// A signature file of at most this many bytes is checked as a whole each time it is opened.
+    /// A signature file or index of at most this many bytes is checked as a whole each time it is opened.
     pub const CHECKED: u64 = 256 << 20;
 
     /// The path of the index for a distance. It is beside the signature file.
@@ -68,30 +72,35 @@ impl Known {
     /// Opens a signature file with its index for `distance`. An index that is missing, or belongs to another file, is
     /// built on `threads` threads. Errors if a file cannot be read or written, or is damaged.
     ///
-    /// A file of at most [`Known::CHECKED`] bytes is checked as a whole. A larger one is checked only when its index is
-    /// built, so that a program with a billion documents starts at once.
+    /// A signature file or index of at most [`Known::CHECKED`] bytes is checked as a whole. A larger signature file is
+    /// checked only when its index is built, so that a program with a billion documents starts at once. A larger index
+    /// is checked where it is read: see [`Finder::find`].
     pub fn open(path: &Path, distance: u32, threads: usize) -> Result<Self, Error> {
         let signatures = Signatures::open(path)?;
         if signatures.bytes() <= Self::CHECKED {
             signatures.check().map_err(|error| error.about(path))?;
         }
         let (place, recipe) = (Self::index_path(path, distance), index_recipe(&signatures));
-        let index = match Frozen::map(&place, &recipe) {
+        let open = || match std::fs::metadata(&place) {
+            Ok(metadata) if metadata.len() <= Self::CHECKED => Frozen::open(&place, &recipe, Load::Map),
+            _ => Frozen::map(&place, &recipe),
+        };
+        let index = match open() {
             Ok(index) => index,
             // There is no index, or that of a signature file that was here before.
             Err(Error::Io { .. } | Error::Recipe { .. }) => {
                 Self::build_index(path, distance, threads, &|_| {})?;
-                Frozen::map(&place, &recipe)?
+                open()?
             }
             Err(Error::Damaged(what)) => {
-                return Err(Error::Damaged(format!("{what}; without that index file, a new one is built")));
+                return Err(Error::Damaged(format!("{what}; {REMEDY}")));
             }
             Err(error) => return Err(error),
         };
         signatures.advise_random();
         let sample = signatures.fingerprints().iter().step_by(STEP).copied().collect();
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self { name, signatures, index, distance, sample })
+        Ok(Self { name, signatures, index, index_path: place, distance, sample })
     }
 
     /// Builds the index beside a signature file. Returns its number of bytes. `done` gets the share of the work that
@@ -139,7 +148,12 @@ impl Known {
         Finder { known: self, reader: self.index.reader(), near: Vec::new() }
     }
 
-    /// The first row with this fingerprint, which must be in the file.
+    fn damaged_index(&self) -> Error {
+        let what = "the index file is damaged: it contradicts itself or the signature file";
+        Error::Damaged(format!("{}: {what}; {REMEDY}", self.index_path.display()))
+    }
+
+    /// The first row with this fingerprint, if it is in the file.
     fn first_row(&self, fingerprint: u64) -> usize {
         let step = self.sample.partition_point(|sample| *sample < fingerprint);
         let from = step.saturating_sub(1) * STEP;
@@ -168,8 +182,17 @@ impl Finder<'_> {
     /// The document that a page repeats: one with the same bytes, otherwise the nearest that is a duplicate at the
     /// second look. Among equally near ones, the first in the corpus is taken. `signature` is the fingerprint and
     /// sketch of the page. A page without them is found only by its bytes, among documents without a fingerprint.
-    pub fn find(&mut self, digest: &[u8; DIGEST], signature: Option<(u64, &Sketch)>) -> Option<CorpusMatch> {
-        let Some((fingerprint, sketch)) = signature else { return self.equal_bytes(digest) };
+    ///
+    /// # Errors
+    ///
+    /// If the index is seen to be damaged: it points to entries that are not there, or has a fingerprint that the
+    /// signature file does not have. Other damage to an index larger than [`Known::CHECKED`] can hide a document.
+    pub fn find(
+        &mut self,
+        digest: &[u8; DIGEST],
+        signature: Option<(u64, &Sketch)>,
+    ) -> Result<Option<CorpusMatch>, Error> {
+        let Some((fingerprint, sketch)) = signature else { return Ok(self.equal_bytes(digest)) };
         let (known, mut near) = (self.known, std::mem::take(&mut self.near));
         near.clear();
         self.reader.within(&[fingerprint], &mut |_, found, distance| {
@@ -177,41 +200,47 @@ impl Finder<'_> {
                 near.push((distance, found));
             }
         });
+        if known.index.is_damaged() {
+            return Err(known.damaged_index());
+        }
         near.sort_unstable();
         let mut best: Option<(CorpusMatch, u64)> = None;
         for &(distance, found) in &near {
             if best.is_some_and(|(document, _)| document.distance < distance) {
                 break;
             }
-            if let Some((document, place)) = self.look(found, distance, digest, sketch)
+            if let Some((document, place)) = self.look(found, distance, digest, sketch)?
                 && best.is_none_or(|(held, earlier)| (!document.exact, place) < (!held.exact, earlier))
             {
                 best = Some((document, place));
             }
         }
         self.near = near;
-        best.map(|(document, _)| document)
+        Ok(best.map(|(document, _)| document))
     }
 
     /// The document with this fingerprint that the page repeats, and its place: one with the same bytes, otherwise the
-    /// first that is a duplicate.
+    /// first that is a duplicate. Errors if no document has this fingerprint.
     fn look(
         &self,
         fingerprint: u64,
         distance: u32,
         digest: &[u8; DIGEST],
         sketch: &Sketch,
-    ) -> Option<(CorpusMatch, u64)> {
+    ) -> Result<Option<(CorpusMatch, u64)>, Error> {
         let signatures = &self.known.signatures;
         let first = self.known.first_row(fingerprint);
         let rows = (first..).take(MOST).take_while(|row| signatures.fingerprints().get(*row) == Some(&fingerprint));
+        if signatures.fingerprints().get(first) != Some(&fingerprint) {
+            return Err(self.known.damaged_index());
+        }
         let mut found = None;
         for row in rows {
             let document = |exact, resemblance| {
                 (CorpusMatch { row: row as u64, exact, distance, resemblance }, signatures.places()[row])
             };
             if signatures.digests()[row] == *digest {
-                return Some(document(true, 1.0));
+                return Ok(Some(document(true, 1.0)));
             }
             if found.is_none() {
                 let theirs = signatures.sketch(row as u64);
@@ -219,7 +248,7 @@ impl Finder<'_> {
                 found = look.is_duplicate_document().then(|| document(false, look.resemblance));
             }
         }
-        found
+        Ok(found)
     }
 
     /// The document without a fingerprint that has these bytes.

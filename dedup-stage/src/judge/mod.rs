@@ -233,7 +233,7 @@ impl Judge {
         }
         let owner = Owner { order: case.order, id: case.id };
         let Some(signature) = &case.page.signature else {
-            if let Some((corpus, document)) = self.known.find(digest, None) {
+            if let Some((corpus, document)) = self.find_known(digest, None)? {
                 return Ok((known(corpus, document), None));
             }
             self.digests.claim(digest, owner, session)?;
@@ -241,7 +241,7 @@ impl Judge {
         };
         let found = self.look(case, signature, url_of, session)?;
         if found.judgement.verdict == Verdict::Unique
-            && let Some((corpus, document)) = self.known.find(digest, Some((signature.simhash, &signature.sketch)))
+            && let Some((corpus, document)) = self.find_known(digest, Some((signature.simhash, &signature.sketch)))?
         {
             return Ok((known(corpus, document), None));
         }
@@ -252,6 +252,15 @@ impl Judge {
             LinkSet::of(case).write(case.id, case.order, session);
         }
         Ok((found.judgement, found.twin))
+    }
+
+    /// The document of a known corpus that a page repeats, with the number of the corpus ([`Corpora::find`]).
+    fn find_known(
+        &self,
+        digest: &[u8; 32],
+        signature: Option<(u64, &signature::Sketch)>,
+    ) -> Result<Option<(u32, CorpusMatch)>> {
+        self.known.find(digest, signature).map_err(|error| Error::Known(error.to_string()))
     }
 
     /// Adds a page with which later pages are compared. `is_new` says that no page ever had this fingerprint.

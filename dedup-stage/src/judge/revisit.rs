@@ -99,7 +99,7 @@ impl Judge {
             }
         }
         // The page has too little text for a fingerprint, so its record does not tell whether a corpus had it.
-        let known = if before.simhash.is_none() { self.known.find(&case.page.sha256, None) } else { None };
+        let known = if before.simhash.is_none() { self.find_known(&case.page.sha256, None)? } else { None };
         let verdict = Verdict::Unchanged { bytes, of: None, known: known.map(|(corpus, _)| corpus) };
         Ok((Judgement { verdict, novelty: 0.0, unique_by: None }, None))
     }

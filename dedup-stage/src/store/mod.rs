@@ -68,6 +68,9 @@ pub enum Error {
     /// The state belongs to a crawl that another process runs. It can only be read.
     #[error("the state belongs to a crawl that runs, and can only be read")]
     ReadOnly,
+    /// A known corpus is damaged. The text names the file.
+    #[error("--known {0}")]
+    Known(String),
 }
 
 /// Result of a store operation.

@@ -1,16 +1,16 @@
 //! Reads WARC files as a stream: gzip (one member for each record, or otherwise) and plain, with the oddities of real
 //! files.
 //!
-//! Tolerated are: lines that end in LF alone, missing or additional empty lines between records, padding and other
-//! bytes between records (skipped and counted), one gzip member around many records, one record across many members,
-//! unknown versions, `<…>` around URLs. Not tolerated are a broken or cut gzip member, and a record shorter than its
-//! Content-Length, because nothing is sure about the bytes after them.
+//! Tolerated are: lines that end in LF alone, missing or additional empty lines between records, zero bytes between
+//! records, one gzip member around many records, one record across many members, unknown versions, `<…>` around URLs.
+//! Not tolerated are other bytes between records, a broken or cut gzip member, and a record whose Content-Length does
+//! not lead to its end. The reader names them, and goes on at the next record that it finds.
 
 mod members;
 
 use std::io::BufRead;
 
-use members::Members;
+use members::{AHEAD, Members, starts_record};
 
 use super::Fields;
 
@@ -60,21 +60,32 @@ pub enum Piece {
     End,
 }
 
-/// The reason why a file cannot be read on.
+/// The reason why a record, or the rest of a file, cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file cannot be read.
+    /// The file cannot be read. Nothing more can be read of it.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The file is cut or broken, or no WARC file.
-    #[error("damaged at offset {offset}: {what}")]
+    /// A record is cut or broken, or the file is no WARC file. The next call of [`Reader::piece`] goes on behind it.
+    /// The rest of a record that came in pieces is missing.
+    #[error("record at {offset}: {what}")]
     Damaged {
         /// The offset of the record or gzip member.
         offset: u64,
         /// The kind of damage.
         what: String,
     },
+    /// There are bytes between records that belong to no record. The next call of [`Reader::piece`] goes on behind
+    /// them.
+    #[error("byte {offset}: {GAP}")]
+    Gap {
+        /// The offset of the first of these bytes, or of the gzip member around them.
+        offset: u64,
+    },
 }
+
+/// What is said of a [`Error::Gap`].
+pub const GAP: &str = "bytes that belong to no record";
 
 /// Reads records from a file.
 pub struct Reader<R> {
@@ -82,7 +93,12 @@ pub struct Reader<R> {
     limit: u64,
     /// If a block is handed out in pieces: the number of its bytes that are still to come.
     rest: Option<u64>,
-    skipped: u64,
+    /// The bytes of such a block from the first line on that may begin a record, if the block is plain.
+    spare: Option<Vec<u8>>,
+    /// Whether damage was named, so the bytes before the next record are no gap of their own.
+    lost: bool,
+    /// Whether a record begins at the next byte.
+    found: bool,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -95,12 +111,7 @@ impl<R: BufRead> Reader<R> {
 
     /// A reader of `input`, which may be gzip or plain. Blocks up to `limit` bytes are read as a whole.
     pub fn new(input: R, limit: u64) -> Self {
-        Self { members: Members::new(input), limit, rest: None, skipped: 0 }
-    }
-
-    /// Number of bytes between records, which belong to no record.
-    pub fn skipped(&self) -> u64 {
-        self.skipped
+        Self { members: Members::new(input), limit, rest: None, spare: None, lost: false, found: false }
     }
 
     /// Number of bytes of the file read so far.
@@ -108,12 +119,25 @@ impl<R: BufRead> Reader<R> {
         self.members.position()
     }
 
-    /// The next piece; `None` at the end of the file.
+    /// The next piece; `None` at the end of the file. After an error that is not [`Error::Io`], the next call goes on
+    /// at the next record that is found.
     pub fn piece(&mut self) -> Result<Option<Piece>, Error> {
+        let piece = self.next();
+        if let Err(Error::Damaged { .. }) = &piece {
+            self.lost = true;
+            self.rest = None;
+            if let Some(spare) = self.spare.take() {
+                self.members.unread(&spare);
+            }
+        }
+        piece
+    }
+
+    fn next(&mut self) -> Result<Option<Piece>, Error> {
         if let Some(rest) = self.rest {
             return self.go_on(rest).map(Some);
         }
-        if !self.find_record()? {
+        if !std::mem::take(&mut self.found) && !self.find_record()? {
             return Ok(None);
         }
         let offset = self.members.start_record();
@@ -131,49 +155,81 @@ impl<R: BufRead> Reader<R> {
             self.rest = Some(length);
             return Ok(Some(Piece::Begin(record)));
         }
-        record.block = self.bytes(length)?;
-        record.member = self.members.end_record()?;
+        if let Err(error) = self.bytes(length, &mut record.block).and_then(|()| self.end_block()) {
+            self.put_back(&record.block);
+            return Err(error);
+        }
+        record.member = self.members.end_record();
         Ok(Some(Piece::Record(record)))
     }
 
     fn go_on(&mut self, rest: u64) -> Result<Piece, Error> {
         if rest == 0 {
-            self.rest = None;
+            self.end_block()?;
+            (self.rest, self.spare) = (None, None);
             return Ok(Piece::End);
         }
         let size = rest.min(Self::PIECE);
         self.rest = Some(rest - size);
-        self.bytes(size).map(Piece::More)
+        let mut bytes = Vec::new();
+        let result = self.bytes(size, &mut bytes);
+        if self.members.is_plain() {
+            match &mut self.spare {
+                Some(spare) => spare.extend_from_slice(&bytes),
+                None => self.spare = record_in(&bytes).map(|at| bytes[at..].to_vec()),
+            }
+            // What is not held is lost if the length of the block proves wrong.
+            self.spare = self.spare.take().filter(|spare| spare.len() as u64 <= Self::LIMIT);
+        }
+        result.map(|()| Piece::More(bytes))
     }
 
-    /// Moves to the next line that begins a record; false at the end of the file.
+    /// Moves to the next line that begins a record; false at the end of the file. Errors if there are bytes before it
+    /// that belong to no record.
     fn find_record(&mut self) -> Result<bool, Error> {
-        const MAGIC: &[u8] = b"WARC/";
         let mut at_line_start = true;
-        let mut first_junk = None;
-        loop {
-            let available = self.members.fill()?;
-            if available.is_empty() {
-                if self.members.next_member()? {
-                    at_line_start = true;
-                    continue;
+        let mut gap = None;
+        let found = loop {
+            if self.members.is_broken() {
+                break self.members.seek(false)?;
+            }
+            let next = match self.members.peek(AHEAD) {
+                Err(Error::Damaged { .. }) if self.lost => continue,
+                next => next?,
+            };
+            if next.is_empty() {
+                if !self.members.next_member()? {
+                    break false;
                 }
-                // A file with bytes but without a record is another kind of file.
-                return match first_junk {
-                    Some(offset) if !self.members.any_record() => Err(damaged(offset, "this is no WARC file")),
-                    _ => Ok(false),
-                };
+                at_line_start = true;
+                continue;
             }
-            if at_line_start && available[0] == MAGIC[0] && self.members.peek(MAGIC.len())?.starts_with(MAGIC) {
-                return Ok(true);
+            if at_line_start && starts_record(next) {
+                break true;
             }
-            let byte = self.members.fill()?[0];
-            at_line_start = byte == b'\n';
+            let byte = next[0];
             if !matches!(byte, b'\r' | b'\n' | 0) {
-                self.skipped += 1;
-                first_junk.get_or_insert(self.members.position());
+                gap.get_or_insert(self.members.place());
+                if self.members.is_plain() {
+                    break self.members.seek(at_line_start)?;
+                }
             }
+            at_line_start = byte == b'\n';
             self.members.consume(1);
+        };
+        match gap {
+            Some(offset) if !std::mem::take(&mut self.lost) => {
+                // A file with bytes but without a record is another kind of file.
+                if !found && !self.members.any_record() {
+                    return Err(damaged(offset, "this is no WARC file"));
+                }
+                self.found = found;
+                Err(Error::Gap { offset })
+            }
+            _ => {
+                self.lost = false;
+                Ok(found)
+            }
         }
     }
 
@@ -191,6 +247,10 @@ impl<R: BufRead> Reader<R> {
                 return Err(damaged(offset, "the head of the record has no end"));
             }
             if end.is_some() {
+                if line > 0 && starts_record(&head[line..]) {
+                    self.members.unread(&head[line..]);
+                    return Err(damaged(offset, "the head of the record has no end"));
+                }
                 if matches!(&head[line..], b"\n" | b"\r\n") {
                     return Ok(head);
                 }
@@ -199,17 +259,45 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    fn bytes(&mut self, length: u64) -> Result<Vec<u8>, Error> {
+    /// Reads this many bytes of a block to the end of `bytes`, which is empty. After an error, `bytes` has those that
+    /// could be read.
+    fn bytes(&mut self, length: u64, bytes: &mut Vec<u8>) -> Result<(), Error> {
         let offset = self.members.record_offset();
         // The length that a head claims may be wrong, so memory is allocated as bytes come.
-        let mut bytes = Vec::with_capacity(length.min(1 << 20) as usize);
+        bytes.reserve(length.min(1 << 20) as usize);
         while (bytes.len() as u64) < length {
             let available = self.more(offset)?;
             let taken = available.len().min((length - bytes.len() as u64) as usize);
             bytes.extend_from_slice(&available[..taken]);
             self.members.consume(taken);
         }
-        Ok(bytes)
+        Ok(())
+    }
+
+    /// Reads on to the end of the empty lines after a block. Errors if the block does not end here.
+    fn end_block(&mut self) -> Result<(), Error> {
+        match self.members.end_block()? {
+            true => Ok(()),
+            false => {
+                let what = "Content-Length does not lead to the end of the record";
+                Err(damaged(self.members.record_offset(), what))
+            }
+        }
+    }
+
+    /// Puts the bytes of a block back in which other records may begin.
+    fn put_back(&mut self, bytes: &[u8]) {
+        if self.members.is_broken() || self.rest.is_some() {
+            return;
+        }
+        if self.members.is_untouched() {
+            // What comes next is another member, which begins a line of its own.
+            if record_in(bytes).is_some() && !self.members.is_plain() {
+                self.members.unread(&[bytes, b"\n"].concat());
+            }
+        } else {
+            self.members.unread(bytes);
+        }
     }
 
     /// At least one more byte of the current record.
@@ -218,9 +306,17 @@ impl<R: BufRead> Reader<R> {
             if !self.members.next_member()? {
                 return Err(damaged(offset, "the file ends within a record"));
             }
+            if self.members.is_plain() || starts_record(self.members.peek(AHEAD)?) {
+                return Err(damaged(offset, "the gzip member ends within a record"));
+            }
         }
         self.members.fill()
     }
+}
+
+/// The position of the first line, but not the first one, that may begin a record.
+fn record_in(bytes: &[u8]) -> Option<usize> {
+    memchr::memmem::find_iter(bytes, b"\nWARC/").map(|at| at + 1).find(|at| starts_record(&bytes[*at..]))
 }
 
 fn damaged(offset: u64, what: impl Into<String>) -> Error {

@@ -150,7 +150,11 @@ fn a_folder_is_read_without_the_output_and_what_is_left_out_is_told() {
     for _ in 0..2 {
         let said = dedup_stage(&dir, "signatures . -o all.sig");
         assert!(said.status.success() && stderr(&said).contains("signed 8 documents"), "{}", stderr(&said));
-        assert!(stderr(&said).contains("left out 1 files") && stderr(&said).contains("c.dump"), "{}", stderr(&said));
+        assert!(
+            stderr(&said).contains("left out 1 file with") && stderr(&said).contains("c.dump"),
+            "{}",
+            stderr(&said)
+        );
     }
     fs::remove_file(dir.path().join("all.sig")).expect("there");
     let said = dedup_stage(&dir, "signatures . -o all.sig --format jsonl");
@@ -183,6 +187,13 @@ fn clusters_of_files_equal_clusters_of_their_edges() {
     assert!(warned("aa bb").contains("warning: no file of edges compares a.sig with b.sig"));
     assert!(warned("ab bb").contains("warning: no file of edges compares a.sig with itself"));
     assert!(!warned("aa bb ab").contains("warning") && !warned("bb half").contains("warning"));
+    // A forest tells what was compared for it, and a forest of a forest, too.
+    assert!(warned("half").contains("warning: no file of edges compares b.sig with itself"));
+    stdout(&dir, "cluster a.sig b.sig --edges half --forest again");
+    assert!(warned("again").contains("warning: no file of edges compares b.sig with itself"));
+    assert!(!warned("again bb").contains("warning"));
+    stdout(&dir, "cluster a.sig b.sig --forest all");
+    assert!(!warned("all").contains("warning"));
     // Edges of other distances or kinds are refused.
     stdout(&dir, "pairs b.sig --edges bb3 --distance 3");
     for arguments in ["--edges aa ab bb3", "--edges aa ab bb -d 3", "--edges aa ab bb --fingerprints-only"] {
@@ -305,14 +316,28 @@ fn damaged_and_mixed_files_are_refused() {
     fs::write(dir.path().join("raw"), [0; 16]).expect("a temporary file");
     for command in ["pairs a.sig raw", "cluster a.sig raw", "search --stored raw --queries a.sig -d 3"] {
         let output = dedup_stage(&dir, command);
-        assert_eq!(output.status.code(), Some(1), "{command}");
+        assert_eq!(output.status.code(), Some(2), "{command}");
         assert!(stderr(&output).contains("cannot be compared"), "{}", stderr(&output));
     }
-    for command in
-        ["pairs raw", "pairs raw -d 3 --look", "pairs raw -d 3 --edges e", "pairs a.sig --method rotate", "cluster raw"]
-    {
+    for command in [
+        "pairs raw",
+        "pairs raw -d 3 --look",
+        "pairs raw -d 3 --edges e",
+        "pairs a.sig --method rotate",
+        "cluster raw",
+        "pairs a.sig -o x.csv",
+        "cluster a.sig --format parquet",
+        "cluster -",
+        "cluster a.sig --forest f --list kept",
+        "run --known missing.sig",
+        "warc a.sig -o x.warc.gz --known missing.sig",
+    ] {
         let output = dedup_stage(&dir, command);
         assert_eq!(output.status.code(), Some(2), "{command}: {}", stderr(&output));
+    }
+    for command in ["run --known .", "pairs ."] {
+        let output = dedup_stage(&dir, command);
+        assert_eq!(output.status.code(), Some(1), "{command}: {}", stderr(&output));
     }
     stdout(&dir, "health a.sig");
     let index = dedup_stage(&dir, "index a.sig -d 3");

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use super::rows::WrongUsage;
 use crate::corpus::output::{place, temporary};
 
 /// How a table is written.
@@ -99,7 +100,10 @@ impl Table {
             (None, Some("tsv")) => TableFormat::Tsv,
             (None, Some("parquet")) => TableFormat::Parquet,
             (None, Some("arrow" | "feather")) => TableFormat::Arrow,
-            (None, Some("csv")) => anyhow::bail!("csv is not written; say --format, or name the file .tsv or .jsonl"),
+            (None, Some("csv")) => {
+                let what = "csv is not written; say --format, or name the file .tsv or .jsonl";
+                return Err(WrongUsage(what.into()).into());
+            }
             (None, _) => TableFormat::Jsonl,
         })
     }
@@ -130,7 +134,9 @@ impl Table {
             TableFormat::Tsv => Rows::Tabs(out),
             #[cfg(feature = "arrow")]
             TableFormat::Parquet | TableFormat::Arrow => {
-                let (_, part) = place.as_ref().context("Parquet and Arrow need a regular file as --output")?;
+                let Some((_, part)) = &place else {
+                    return Err(WrongUsage("Parquet and Arrow need a regular file as --output".into()).into());
+                };
                 drop(out);
                 Rows::Columns(Box::new(columns::Columns::create(&columns, format, part)?))
             }
@@ -142,7 +148,7 @@ impl Table {
                     let _ = std::fs::remove_file(part);
                 }
                 let name = if format == TableFormat::Parquet { "Parquet" } else { "Arrow" };
-                return Err(crate::corpus::input::without_arrow(name).into());
+                return Err(WrongUsage(crate::corpus::input::without_arrow(name).to_string()).into());
             }
         };
         Ok(Self { columns, rows, place })

@@ -18,6 +18,7 @@ use super::Error;
 use super::input::{Bad, Fields, Format, Piece, Split};
 use super::merge::merge;
 use super::output::write;
+use super::writer::Shape;
 use parts::Parts;
 
 /// The settings of a build.
@@ -93,9 +94,9 @@ pub fn splits(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<Split>, 
     Ok(splits)
 }
 
-/// Makes the signature file `output`. Returns the sums over all splits. Errors if a file cannot be written, a part or a
-/// signature file cannot be read, or this program cannot read the format of an input. An input that cannot be opened
-/// counts as a bad record.
+/// Makes the signature file `output`. Returns the sums over all splits. Errors if a file cannot be written, a part
+/// cannot be read, or this program cannot read the format of an input. An input that cannot be opened, and a signature
+/// file that is damaged or has another recipe, count as a bad record.
 pub fn build(splits: &[Split], options: &SigningOptions, output: &Path, watch: &dyn Watch) -> Result<Tally, Error> {
     let parts = Parts::open(output)?;
     let lanes = options.threads.min(splits.len()).max(1);
@@ -149,12 +150,18 @@ fn one(
 ) -> Result<(Tally, Vec<PathBuf>), Error> {
     if split.format == Format::Signatures {
         let path = split.paths[0].clone();
-        let signatures = super::Signatures::open(&path)?;
-        signatures.check().map_err(|error| error.about(&path))?;
-        let shape = signatures.shape();
-        let tally = Tally { documents: shape.rows, judged: shape.judged, ..Tally::default() };
+        let (tally, files) = match checked(&path) {
+            Ok(shape) => (Tally { documents: shape.rows, judged: shape.judged, ..Tally::default() }, vec![path]),
+            Err(error) => {
+                let mut tally = Tally::default();
+                let (text, name) = (error.to_string(), format!("{}: ", path.display()));
+                let what = text.strip_prefix(&name).unwrap_or(&text).to_owned();
+                tally.add_bad(Bad { place: "the file".into(), what });
+                (tally, Vec::new())
+            }
+        };
         watch.split(&split.name(), &tally, true);
-        return Ok((tally, vec![path]));
+        return Ok((tally, files));
     }
     let key = parts.key(split, options);
     if let Some((tally, files)) = key.as_deref().and_then(|key| parts.done(key)) {
@@ -178,4 +185,11 @@ fn one(
     }
     watch.split(&split.name(), &done.0, true);
     Ok(done)
+}
+
+/// The shape of a signature file, which is read once to see that it is undamaged.
+fn checked(path: &Path) -> Result<Shape, Error> {
+    let signatures = super::Signatures::open(path)?;
+    signatures.check()?;
+    Ok(signatures.shape())
 }

@@ -69,7 +69,7 @@ fn work(piece: &Piece, file: &str, fields: &Fields, signing: &mut Signing) -> Si
         }
     });
     // Lines without a document are blank, and do not count. A record without a document counts as passed over.
-    signed.passed_over += u64::from(!seen && matches!(piece, Piece::Record(..)));
+    signed.passed_over += u64::from(!seen && matches!(piece, Piece::Record(..) | Piece::PassedOver));
     signed
 }
 

@@ -91,7 +91,7 @@ impl<'a> Documents<'a> {
     fn compare(&self, a: u64, b: u64) -> (Option<u32>, f32) {
         let ((_, one, x), (_, other, y)) = (self.at(a), self.at(b));
         match (one.fingerprints().get(x as usize), other.fingerprints().get(y as usize)) {
-            _ if a == b => (Some(0), 1.0),
+            (Some(_), Some(_)) if a == b => (Some(0), 1.0),
             (Some(f), Some(g)) => {
                 let look = Sketch::compare(&one.sketch(x), &other.sketch(y));
                 (Some((f ^ g).count_ones()), look.resemblance)

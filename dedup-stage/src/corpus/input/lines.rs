@@ -42,7 +42,7 @@ impl<R: Read> Iterator for Lines<R> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
                     self.over = true;
-                    let place = format!("after line {}", self.line);
+                    let place = format!("line {}", self.line);
                     return Some(Piece::Bad(Bad { place, what: error.to_string() }));
                 }
             }
@@ -137,5 +137,21 @@ mod tests {
         text.extend(b"\nlast\n");
         let expected = [(1, "first"), (0, "line 2"), (3, "last")].map(|(n, text)| (n, text.to_owned()));
         assert_eq!(numbered(lines(&text[..])), expected);
+    }
+
+    #[test]
+    fn a_read_error_names_the_line_that_is_missing() {
+        /// Fails at once.
+        struct Failing;
+
+        impl Read for Failing {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("gone"))
+            }
+        }
+
+        let text = b"one\ntwo\nthr".as_slice();
+        let expected = [(1, "one"), (2, "two"), (0, "line 3")].map(|(n, text)| (n, text.to_owned()));
+        assert_eq!(numbered(lines(text.chain(Failing))), expected);
     }
 }

@@ -111,7 +111,7 @@ impl Default for Fields {
 /// A record that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Bad {
-    /// The place of the record, such as `line 7` or `record at 4711`.
+    /// The place of the record, such as `line 7`, `record at 4711` or `byte 4711`.
     pub place: String,
     /// The reason why it could not be read.
     pub what: String,
@@ -124,6 +124,8 @@ pub enum Piece {
     Lines(u64, Vec<u8>),
     /// A record of a WARC file, with its number.
     Record(u64, Box<Record>),
+    /// A record of a WARC file of a kind that has no documents.
+    PassedOver,
     /// A file that is one document, with its number among those of the split.
     File(u64, PathBuf, Format),
     /// Rows of a table, of which the first has this number.
@@ -140,7 +142,7 @@ impl Weigh for Piece {
             Piece::Record(_, record) => record.block.len(),
             #[cfg(feature = "arrow")]
             Piece::Batch(_, batch) => batch.get_array_memory_size(),
-            Piece::File(..) | Piece::Bad(_) => 0,
+            Piece::File(..) | Piece::PassedOver | Piece::Bad(_) => 0,
         }
     }
 }
@@ -228,6 +230,7 @@ impl Piece {
         match self {
             Piece::Lines(first, bytes) => json::documents(*first, bytes, file, fields, visit),
             Piece::Record(number, record) => warc::document(*number, record, visit),
+            Piece::PassedOver => {}
             Piece::File(number, path, format) => files::document(*number, path, *format, visit),
             #[cfg(feature = "arrow")]
             Piece::Batch(first, batch) => arrow::documents(*first, batch, file, fields, visit),

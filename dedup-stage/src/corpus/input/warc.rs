@@ -11,7 +11,7 @@ use crate::warc::read::{self, Reader, Record};
 /// The most bytes of a decoded body. A record with a longer one is bad.
 const BODY: usize = 64 << 20;
 
-/// The records of a file that can have documents. If the file is damaged, they end there with a bad record.
+/// The records of a file. A record that cannot be read, and bytes that belong to no record, are bad.
 pub fn records(input: impl BufRead + Send, format: Format) -> impl Iterator<Item = Piece> + Send {
     let mut reader = Some(Reader::new(input, Reader::<&[u8]>::LIMIT));
     let mut number = 0;
@@ -22,27 +22,31 @@ pub fn records(input: impl BufRead + Send, format: Format) -> impl Iterator<Item
     };
     std::iter::from_fn(move || {
         loop {
-            match reader.as_mut()?.piece() {
+            return Some(match reader.as_mut()?.piece() {
                 Ok(Some(read::Piece::Record(record))) => {
                     number += 1;
-                    if wanted(&record) {
-                        return Some(Piece::Record(number, Box::new(record)));
-                    }
+                    if wanted(&record) { Piece::Record(number, Box::new(record)) } else { Piece::PassedOver }
                 }
                 Ok(Some(read::Piece::Begin(record))) => {
                     number += 1;
+                    let limit = Reader::<&[u8]>::LIMIT >> 20;
                     if wanted(&record) {
-                        let limit = Reader::<&[u8]>::LIMIT >> 20;
-                        return Some(Piece::Bad(bad(record.offset, &format!("larger than {limit} MiB"))));
+                        Piece::Bad(bad(record.offset, &format!("larger than {limit} MiB")))
+                    } else {
+                        Piece::PassedOver
                     }
                 }
-                Ok(Some(read::Piece::More(_) | read::Piece::End)) => {}
+                Ok(Some(read::Piece::More(_) | read::Piece::End)) => continue,
                 Ok(None) => return None,
-                Err(error) => {
-                    let at = reader.take()?.position();
-                    return Some(Piece::Bad(bad(at, &error.to_string())));
+                Err(read::Error::Damaged { offset, what }) => Piece::Bad(bad(offset, &what)),
+                Err(read::Error::Gap { offset }) => {
+                    Piece::Bad(Bad { place: format!("byte {offset}"), what: read::GAP.into() })
                 }
-            }
+                Err(read::Error::Io(error)) => {
+                    let place = format!("byte {}", reader.take()?.position());
+                    Piece::Bad(Bad { place, what: error.to_string() })
+                }
+            });
         }
     })
 }

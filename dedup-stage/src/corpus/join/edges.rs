@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! head    JSON on the first line: format, the signature files that rows belong to, distance, whether candidates had to
-//!         pass the second look, whether it is a forest
+//!         pass the second look, whether it is a forest; for a forest, which pairs of the files were compared
 //! edges   three little-endian 64-bit words each: two nodes; the distance, 256 if the signatures are the same, and
 //!         in the upper half the resemblance as a 32-bit float
 //! end     8 bytes: XXH3-64 of the edges
@@ -91,6 +91,9 @@ struct Head {
     /// together.
     #[serde(default)]
     forest: bool,
+    /// For a forest: the pairs of files that were compared, as numbers of files. Absent in files of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    compared: Option<Vec<(usize, usize)>>,
 }
 
 /// Writes a file of edges.
@@ -103,18 +106,30 @@ pub struct EdgeWriter<'a> {
 impl<'a> EdgeWriter<'a> {
     /// Begins a file of all edges.
     pub fn new(file: &'a File, nodes: &Nodes, criterion: NearCriterion) -> Result<Self, Error> {
-        Self::begin(file, nodes, criterion, false)
+        Self::begin(file, nodes, criterion, None)
     }
 
-    /// Begins a file of the edges of a forest.
-    pub fn forest(file: &'a File, nodes: &Nodes, criterion: NearCriterion) -> Result<Self, Error> {
-        Self::begin(file, nodes, criterion, true)
+    /// Begins a file of the edges of a forest. `compared` has the pairs of files whose documents were compared, as
+    /// numbers of files in `nodes`.
+    pub fn forest(
+        file: &'a File,
+        nodes: &Nodes,
+        criterion: NearCriterion,
+        compared: impl IntoIterator<Item = (usize, usize)>,
+    ) -> Result<Self, Error> {
+        Self::begin(file, nodes, criterion, Some(compared.into_iter().collect()))
     }
 
-    fn begin(file: &'a File, nodes: &Nodes, criterion: NearCriterion, forest: bool) -> Result<Self, Error> {
+    fn begin(
+        file: &'a File,
+        nodes: &Nodes,
+        criterion: NearCriterion,
+        compared: Option<Vec<(usize, usize)>>,
+    ) -> Result<Self, Error> {
         let mut out = BufWriter::with_capacity(1 << 20, file);
         let NearCriterion { distance, look } = criterion;
-        let head = Head { format: FORMAT.into(), nodes: nodes.clone(), distance, look, forest };
+        let forest = compared.is_some();
+        let head = Head { format: FORMAT.into(), nodes: nodes.clone(), distance, look, forest, compared };
         let mut line = serde_json::to_vec(&head).expect("numbers and strings serialise");
         line.push(b'\n');
         out.write_all(&line)?;
@@ -151,6 +166,7 @@ pub struct EdgeFile {
     nodes: Nodes,
     criterion: NearCriterion,
     is_forest: bool,
+    compared: Option<Vec<(usize, usize)>>,
 }
 
 impl EdgeFile {
@@ -169,8 +185,8 @@ impl EdgeFile {
         let length = length.checked_sub(line.len() as u64 + 8).filter(|length| length.is_multiple_of(EDGE as u64));
         let length = length.ok_or_else(|| damaged("the file of edges is cut short"))?;
         let criterion = NearCriterion { distance: head.distance, look: head.look };
-        let (nodes, is_forest) = (head.nodes, head.forest);
-        Ok(Self { path: path.to_owned(), input, length, nodes, criterion, is_forest })
+        let (nodes, is_forest, compared) = (head.nodes, head.forest, head.compared);
+        Ok(Self { path: path.to_owned(), input, length, nodes, criterion, is_forest, compared })
     }
 
     /// The criterion by which the edges were found.
@@ -184,16 +200,22 @@ impl EdgeFile {
         self.is_forest
     }
 
-    /// The pairs of files whose documents were compared for these edges, as numbers of files in `here`. It is not known
-    /// for a forest: all pairs of its files count as compared.
+    /// The pairs of files whose documents were compared for these edges, as numbers of files in `here`. The forest of an
+    /// older program does not tell them: all pairs of its files count as compared.
     pub fn compared(&self, here: &Nodes) -> Vec<(usize, usize)> {
         let place = |file: &Rows| here.0.iter().position(|own| own.identity == file.identity);
-        let places: Vec<usize> = self.nodes.0.iter().filter_map(place).collect();
-        match places[..] {
-            [one] => vec![(one, one)],
-            [one, other] if !self.is_forest => vec![(one.min(other), one.max(other))],
-            _ => places.iter().flat_map(|x| places.iter().map(|y| (*x.min(y), *x.max(y)))).collect(),
-        }
+        let places: Vec<Option<usize>> = self.nodes.0.iter().map(place).collect();
+        let count = places.len();
+        let pairs = match &self.compared {
+            Some(pairs) => pairs.clone(),
+            None if self.is_forest || count > 2 => (0..count).flat_map(|i| (0..count).map(move |j| (i, j))).collect(),
+            None => vec![(0, count.saturating_sub(1))],
+        };
+        let pair = |(i, j): (usize, usize)| {
+            let (x, y) = ((*places.get(i)?)?, (*places.get(j)?)?);
+            Some((x.min(y), x.max(y)))
+        };
+        pairs.into_iter().filter_map(pair).collect()
     }
 
     /// Number of edges.

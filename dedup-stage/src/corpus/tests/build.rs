@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tempfile::TempDir;
@@ -90,6 +90,87 @@ fn an_interrupted_build_goes_on() {
     assert_eq!(Signatures::open(&output).unwrap().rows(), 82);
 }
 
+/// Copies the files of a folder into a new folder.
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn a_build_goes_on_from_any_rest_of_its_parts() {
+    let dir = TempDir::new().unwrap();
+    // The first split has several parts. The last two files have the same documents.
+    let mut inputs = json_files(&dir, &texts(900, 19), 700);
+    let large = fs::read_to_string(&inputs[1]).unwrap();
+    let lines: Vec<&str> = large.lines().collect();
+    for n in 2..5 {
+        inputs.push(dir.path().join(format!("{n}.jsonl")));
+        fs::write(&inputs[n], lines[20 * (n % 4)..][..20].join("\n")).unwrap();
+    }
+    inputs.remove(1);
+    inputs.push(dir.path().join("again.jsonl"));
+    fs::copy(&inputs[3], &inputs[4]).unwrap();
+    let splits = splits(&inputs, None).unwrap();
+    let output = dir.path().join("out.sig");
+    let go = || build(&splits, &options(1), &output, &Noted::default());
+    go().unwrap();
+    let undisturbed = fs::read(&output).unwrap();
+    // There is a folder in the place of the output, so the parts stay.
+    fs::remove_file(&output).unwrap();
+    fs::create_dir_all(output.join("in the way")).unwrap();
+    go().unwrap_err();
+    fs::remove_dir_all(&output).unwrap();
+    let (parts, kept) = (dir.path().join("out.sig.parts"), dir.path().join("kept"));
+    copy_folder(&parts, &kept);
+    let mut names: Vec<_> = fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert!(names.len() > 10, "{names:?}");
+    let single = names.iter().map(|name| vec![name]);
+    let prefixes = (2..names.len()).map(|n| names[..n].iter().collect());
+    let suffixes = (1..names.len()).map(|n| names[n..].iter().collect());
+    for lost in single.chain(prefixes).chain(suffixes) {
+        let _ = fs::remove_dir_all(&parts);
+        copy_folder(&kept, &parts);
+        lost.iter().for_each(|name| fs::remove_file(parts.join(name)).unwrap());
+        go().unwrap();
+        assert!(fs::read(&output).unwrap() == undisturbed, "without {lost:?}");
+        assert!(!parts.exists());
+    }
+    // A part that another one has replaced, a part that is damaged, and the rest of a folder that was being removed.
+    copy_folder(&kept, &parts);
+    copy_folder(&kept, &dir.path().join("out.sig.parts.old"));
+    fs::copy(parts.join("000000.sig"), parts.join("000001.sig")).unwrap();
+    let mut bytes = fs::read(parts.join("000002.sig")).unwrap();
+    bytes[100] ^= 1;
+    fs::write(parts.join("000002.sig"), bytes).unwrap();
+    go().unwrap();
+    assert!(fs::read(&output).unwrap() == undisturbed);
+    assert!(!dir.path().join("out.sig.parts.old").exists());
+}
+
+#[test]
+fn a_damaged_signature_file_is_named_and_the_others_are_merged() {
+    let dir = TempDir::new().unwrap();
+    let texts = texts(30, 20);
+    let path = |name: &str| dir.path().join(name);
+    drop(file(&path("a.sig"), records(&texts)));
+    let mut bytes = fs::read(path("a.sig")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(path("b.sig"), bytes).unwrap();
+    fs::write(path("c.sig"), "").unwrap();
+    let inputs = ["b.sig", "a.sig", "c.sig"].map(path);
+    let (output, noted) = (path("out.sig"), Noted::default());
+    let tally = build(&splits(&inputs, None).unwrap(), &options(1 << 20), &output, &noted).unwrap();
+    assert_eq!((tally.documents, tally.bad), (30, 2));
+    assert_eq!(Signatures::open(&output).unwrap().rows(), 30);
+    let named: usize = noted.0.into_inner().unwrap().iter().map(|(_, tally, _)| tally.named.len()).sum();
+    assert_eq!(named, 2);
+}
+
 #[test]
 fn other_inputs_than_json() {
     let dir = TempDir::new().unwrap();
@@ -124,7 +205,8 @@ fn other_inputs_than_json() {
     assert_eq!(ids[..2], [file("a.txt"), file("b.html")]);
     assert_eq!(ids[2..], ["\"http://a/conversion\"", "\"http://a/response\"", "\"http://a/response\""]);
     assert!((0..5).all(|row| built.fingerprints()[row] == built.fingerprints()[0]), "the same words");
-    assert_eq!((tally.documents, tally.passed_over, tally.bad), (5, 1, 3));
+    // The head of each archive, and the page that is missing there, are passed over.
+    assert_eq!((tally.documents, tally.passed_over, tally.bad), (5, 3, 3));
     let noted = noted.0.into_inner().unwrap();
     let whats: HashMap<String, String> = noted
         .iter()

@@ -21,7 +21,7 @@ fn a_known_corpus_finds_what_a_scan_finds() {
             let page = record.row();
             let sketch = page.signature.map(|(fingerprint, sketch)| (fingerprint, Sketch::from_bytes(*sketch)));
             let document =
-                finder.find(page.digest, sketch.as_ref().map(|(fingerprint, sketch)| (*fingerprint, sketch)));
+                finder.find(page.digest, sketch.as_ref().map(|(fingerprint, sketch)| (*fingerprint, sketch))).unwrap();
             let away = |row: &Row<'_>| match (row.signature, page.signature) {
                 (Some((f, _)), Some((g, _))) => (f ^ g).count_ones(),
                 _ => 0,
@@ -51,6 +51,25 @@ fn a_known_corpus_finds_what_a_scan_finds() {
         known
             .finder()
             .find(&[7; 32], of_long.signature.map(|(f, _)| f).zip(Some(&Sketch::from_bytes([9; 64]))))
+            .unwrap()
             .is_none()
     );
+}
+
+#[test]
+fn a_damaged_index_is_named() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("known.sig");
+    file(&path, records(&texts(300, 21)));
+    drop(Known::open(&path, 7, 1).unwrap());
+    let index = Known::index_path(&path, 7);
+    let whole = std::fs::read(&index).unwrap();
+    for at in (0..whole.len()).step_by(whole.len() / 50) {
+        let mut bytes = whole.clone();
+        let end = bytes.len().min(at + 2000);
+        bytes[at..end].iter_mut().for_each(|byte| *byte ^= 0x55);
+        std::fs::write(&index, bytes).unwrap();
+        let error = Known::open(&path, 7, 1).unwrap_err().to_string();
+        assert!(error.contains("known.sig.d7") && error.contains("a new one is built"), "{at}: {error}");
+    }
 }

@@ -15,6 +15,7 @@ mod table;
 mod tests;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use build::{IndexSpec, Source, build};
 pub use sweep::Bins;
@@ -45,6 +46,8 @@ pub struct Frozen {
     header: IndexHeader,
     contents: Contents,
     level: Level,
+    /// Whether a read met damage.
+    damaged: AtomicBool,
 }
 
 /// How a file is brought into memory.
@@ -65,7 +68,8 @@ impl Frozen {
     }
 
     /// Maps an index file and reads only its header, so even the largest file is ready at once. If the file is damaged
-    /// in a way that [`Frozen::open`] would find, this index gives wrong answers, or panics.
+    /// in a way that [`Frozen::open`] would find, this index gives wrong answers. [`Frozen::is_damaged`] tells whether
+    /// such damage was met.
     pub fn map(path: &Path, recipe: &str) -> Result<Self, Error> {
         let contents = Contents::open(path, Load::Map)?;
         let header = IndexHeader::read_unchecked(contents.bytes()).map_err(|error| error.about(path))?;
@@ -86,7 +90,7 @@ impl Frozen {
         if header.recipe != recipe {
             return Err(Error::Recipe { found: header.recipe, expected: recipe.into() });
         }
-        Ok(Self { header, contents, level: Level::detect() })
+        Ok(Self { header, contents, level: Level::detect(), damaged: AtomicBool::new(false) })
     }
 
     /// Whether a file begins as an index file does.
@@ -122,8 +126,13 @@ impl Frozen {
         (tables.sum(), rows.sum::<u64>() + self.header.further.len())
     }
 
+    /// Whether a read has met damage since the file was opened: a directory that points to entries that are not there.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged.load(Ordering::Relaxed)
+    }
+
     fn table(&self, i: usize) -> Table<'_> {
-        Table::new(&self.header.tables[i], self.contents.bytes(), self.header.row_bits())
+        Table::new(&self.header.tables[i], self.contents.bytes(), self.header.row_bits(), &self.damaged)
     }
 
     /// A reader of the index. It keeps what takes long to prepare.

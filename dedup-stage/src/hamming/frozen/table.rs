@@ -1,6 +1,7 @@
 //! One compressed table of an index file.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::cells::{Cell, GROUP, LARGE};
 use super::format::{PartPlace, Section, TablePlace};
@@ -35,29 +36,38 @@ pub struct Part<'a> {
     pub filters: &'a [u32],
     rests: &'a [u64],
     rows: &'a [u64],
+    /// Becomes true if the directory points to entries that are not there.
+    damaged: &'a AtomicBool,
 }
 
 impl Part<'_> {
-    /// The positions of the entries of a bucket, which is given by its number within the part.
+    /// The positions of the entries of a bucket, which is given by its number within the part. If the directory is
+    /// damaged and points elsewhere, the index is marked as damaged, and there are no positions.
     #[inline(always)]
     pub fn entries(&self, bucket: u32) -> Range<usize> {
         let [start, ends] = &self.cells[bucket as usize / GROUP];
         let i = bucket as usize % GROUP;
-        if start & LARGE == 0 {
-            let from = ends << 8 >> (8 * i) & 255;
-            let to = ends >> (8 * i) & 255;
-            return (start + from) as usize..(start + to) as usize;
-        }
-        let start = start & !LARGE;
-        let ends = &self.large[*ends as usize];
-        let from = if i == 0 { 0 } else { ends[i - 1] };
-        (start + from) as usize..(start + ends[i]) as usize
+        let start_of_group = start & !LARGE;
+        let (from, to) = if start & LARGE == 0 {
+            (ends << 8 >> (8 * i) & 255, ends >> (8 * i) & 255)
+        } else {
+            let Some(ends) = self.large.get(*ends as usize) else { return self.no_entries() };
+            (if i == 0 { 0 } else { ends[i - 1] }, ends[i])
+        };
+        let (from, to) = (start_of_group.wrapping_add(from) as usize, start_of_group.wrapping_add(to) as usize);
+        if from <= to && to <= self.filters.len() { from..to } else { self.no_entries() }
+    }
+
+    #[cold]
+    fn no_entries(&self) -> Range<usize> {
+        self.damaged.store(true, Ordering::Relaxed);
+        0..0
     }
 }
 
 impl<'a> Table<'a> {
-    /// The table at this place of a file.
-    pub fn new(place: &TablePlace, bytes: &'a [u8], row_bits: u32) -> Self {
+    /// The table at this place of a file. `damaged` becomes true if a read meets damage.
+    pub fn new(place: &TablePlace, bytes: &'a [u8], row_bits: u32, damaged: &'a AtomicBool) -> Self {
         let section = |section: &Section| &bytes[section.start as usize..section.end as usize];
         let view = View::new(place.key);
         let mask = low_mask(place.bits);
@@ -70,9 +80,10 @@ impl<'a> Table<'a> {
         let part = |part: &PartPlace| Part {
             cells: words(section(&part.cells)).as_chunks().0,
             large: words(section(&part.large)).as_chunks().0,
-            filters: half_words(section(&part.filters)),
+            filters: &half_words(section(&part.filters))[..part.entries as usize],
             rests: words(section(&part.rests)),
             rows: words(section(&part.rows)),
+            damaged,
         };
         let part_bits = place.parts.len().trailing_zeros();
         let large_groups = place.parts.iter().any(|part| part.large.len() > 0);
@@ -209,7 +220,8 @@ impl<'a> Table<'a> {
         let part = self.part(first);
         let within = first & self.part_mask();
         let cells = &part.cells[within as usize / GROUP..(within as usize + buckets as usize).div_ceil(GROUP)];
-        let filters = &part.filters[self.entries(first).start..self.entries(first + (buckets - 1)).end];
+        let filters = self.entries(first).start..self.entries(first + (buckets - 1)).end;
+        let filters = part.filters.get(filters).unwrap_or_default();
         let mut sum = cells.iter().step_by(LINE / size_of::<Cell>()).fold(0, |sum, cell| sum ^ cell[0]);
         sum ^= filters.iter().step_by(LINE / size_of::<u32>()).fold(0, |sum, filter| sum ^ u64::from(*filter));
         std::hint::black_box(sum);

@@ -169,3 +169,25 @@ proptest! {
         check(&stored, &stored[..stored.len().min(20)], &spec(Design::standard(k), part));
     }
 }
+
+#[test]
+fn damage_to_a_mapped_index_never_panics() {
+    let (dir, stored) = (tempfile::TempDir::new().unwrap(), clustered(400, 12));
+    let path = dir.path().join("index");
+    let whole = bytes(&stored, &spec(Design::halves(3), 64));
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut met = 0;
+    for _ in 0..60 {
+        let mut bytes = whole.clone();
+        let at = random.usize(..bytes.len());
+        let end = bytes.len().min(at + random.usize(1..2000));
+        bytes[at..end].iter_mut().for_each(|byte| *byte = random.u8(..));
+        std::fs::write(&path, bytes).unwrap();
+        let Ok(index) = Frozen::map(&path, "test") else { continue };
+        index.reader().within(&stored, &mut |i, fingerprint, distance| {
+            assert_eq!((stored[i] ^ fingerprint).count_ones(), distance);
+        });
+        met += u32::from(index.is_damaged());
+    }
+    assert!(met > 10, "{met}");
+}

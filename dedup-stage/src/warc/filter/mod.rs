@@ -62,7 +62,7 @@ pub struct Tally {
     pub dropped: u64,
     /// Number of bytes written.
     pub bytes: u64,
-    /// Number of files that could not be read to their end.
+    /// Number of places where a file could not be read: records, bytes between records, rests of files.
     pub broken: u64,
 }
 
@@ -143,7 +143,7 @@ impl<W: Write, V: Write> Filter<W, V> {
         Ok(filter)
     }
 
-    /// Takes the next unit. `complain` gets a message if the file is broken.
+    /// Takes the next unit. `complain` gets a message if the file is damaged there.
     pub fn take(&mut self, judgeable: Judgeable, complain: impl FnOnce(&str)) -> Result<(), Error> {
         let Judgeable { unit, page, head, payload } = judgeable;
         match unit {
@@ -153,6 +153,8 @@ impl<W: Write, V: Write> Filter<W, V> {
             }
             Unit::Broken(error) => {
                 self.tally.broken += 1;
+                // A large record ends where its bytes end.
+                self.end_large(b"")?;
                 complain(&format!("{}: {error}", self.file));
             }
             Unit::Piece(Piece::Record(record)) => {
@@ -177,15 +179,17 @@ impl<W: Write, V: Write> Filter<W, V> {
                     self.large = Some(encoder);
                 }
             }
-            Unit::Piece(Piece::End) => {
-                if let Some(mut encoder) = self.large.take() {
-                    encoder.write_all(b"\r\n\r\n")?;
-                    let rest = encoder.finish()?;
-                    self.write(&rest)?;
-                }
-            }
+            Unit::Piece(Piece::End) => self.end_large(b"\r\n\r\n")?,
         }
         Ok(())
+    }
+
+    /// Ends the record that comes in pieces, if there is one, with these bytes.
+    fn end_large(&mut self, end: &[u8]) -> Result<(), Error> {
+        let Some(mut encoder) = self.large.take() else { return Ok(()) };
+        encoder.write_all(end)?;
+        let rest = encoder.finish()?;
+        self.write(&rest)
     }
 
     /// Ends the output, and lets the state count. Returns the counts of what was done.

@@ -20,7 +20,7 @@ pub enum Unit {
     File(String),
     /// A piece of the file.
     Piece(Piece),
-    /// The reason why the file cannot be read on.
+    /// A record, bytes between records, or the rest of the file, that cannot be read.
     Broken(read::Error),
 }
 
@@ -34,13 +34,15 @@ impl Weigh for Unit {
     }
 }
 
-/// The units of one file. The first has its name. If the file is broken, the last has the error.
+/// The units of one file. The first has its name. If the file is damaged, a unit says so at each such place.
 pub fn units(name: String, input: impl io::BufRead) -> impl Iterator<Item = Unit> {
     let mut reader = Some(Reader::new(input, Reader::<&[u8]>::LIMIT));
     let pieces = std::iter::from_fn(move || match reader.as_mut()?.piece() {
         Ok(piece) => piece.map(Unit::Piece),
         Err(error) => {
-            reader = None;
+            if matches!(error, read::Error::Io(_)) {
+                reader = None;
+            }
             Some(Unit::Broken(error))
         }
     });

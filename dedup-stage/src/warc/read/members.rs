@@ -1,4 +1,5 @@
-//! Unpacks the gzip members of a file, and keeps the bytes of the current member.
+//! Unpacks the gzip members of a file, and keeps the bytes of the current member. Behind damage, it looks for the next
+//! member or record in the bytes of the file.
 
 use std::io::{self, BufRead, Read};
 
@@ -11,6 +12,24 @@ struct Tee<R> {
     input: R,
     position: u64,
     kept: Option<Vec<u8>>,
+    /// Bytes that are read again before those of `input`, from `again_at` on.
+    again: Vec<u8>,
+    again_at: usize,
+}
+
+impl<R> Tee<R> {
+    /// Puts bytes back that were read last.
+    fn unread(&mut self, bytes: &[u8]) {
+        self.position -= bytes.len() as u64;
+        if bytes.len() <= self.again_at {
+            // These places are free, because their bytes were consumed.
+            self.again_at -= bytes.len();
+            self.again[self.again_at..][..bytes.len()].copy_from_slice(bytes);
+        } else {
+            self.again = [bytes, &self.again[self.again_at..]].concat();
+            self.again_at = 0;
+        }
+    }
 }
 
 /// The bytes of members larger than this are not kept: the filter compresses such a record again.
@@ -28,21 +47,29 @@ impl<R: BufRead> Read for Tee<R> {
 
 impl<R: BufRead> BufRead for Tee<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.input.fill_buf()
+        if self.again_at < self.again.len() { Ok(&self.again[self.again_at..]) } else { self.input.fill_buf() }
     }
 
     fn consume(&mut self, n: usize) {
         if n == 0 {
             return;
         }
-        if let Some(kept) = &mut self.kept {
-            match self.input.fill_buf() {
-                Ok(available) if kept.len() + n <= KEPT => kept.extend_from_slice(&available[..n]),
-                _ => self.kept = None,
+        if let Some(mut kept) = self.kept.take() {
+            match self.fill_buf() {
+                Ok(available) if kept.len() + n <= KEPT => {
+                    kept.extend_from_slice(&available[..n]);
+                    self.kept = Some(kept);
+                }
+                _ => {}
             }
         }
         self.position += n as u64;
-        self.input.consume(n);
+        if self.again_at < self.again.len() {
+            self.again_at += n;
+        } else {
+            (self.again, self.again_at) = (Vec::new(), 0);
+            self.input.consume(n);
+        }
     }
 }
 
@@ -66,14 +93,20 @@ pub(super) struct Members<R> {
     /// The offset of the current record in the file.
     record_at: u64,
     records: u64,
+    /// Whether any gzip member was met.
+    packed: bool,
+    /// Whether the current gzip member cannot be unpacked any further.
+    is_broken: bool,
 }
 
 impl<R: BufRead> Members<R> {
     const BUFFER: usize = 64 << 10;
+    /// The first bytes of a gzip member.
+    const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
     pub(super) fn new(input: R) -> Self {
         Self {
-            source: Source::Between(Tee { input, position: 0, kept: None }),
+            source: Source::Between(Tee { input, position: 0, kept: None, again: Vec::new(), again_at: 0 }),
             buffer: vec![0; Self::BUFFER],
             start: 0,
             end: 0,
@@ -81,6 +114,8 @@ impl<R: BufRead> Members<R> {
             untouched: true,
             record_at: 0,
             records: 0,
+            packed: false,
+            is_broken: false,
         }
     }
 
@@ -93,44 +128,146 @@ impl<R: BufRead> Members<R> {
         }
     }
 
-    /// Moves on to the next member; false at the end of the file.
+    /// Moves on to the next member, or to other bytes behind the last one; false at the end of the file.
     pub(super) fn next_member(&mut self) -> Result<bool, Error> {
         let mut tee = match std::mem::replace(&mut self.source, Source::Broken) {
-            Source::Between(tee) | Source::Plain(tee) => tee,
+            Source::Between(tee) => tee,
             Source::Gzip(decoder) => decoder.into_inner(),
-            Source::Broken => return Ok(false),
+            // Plain bytes end with the file.
+            source => {
+                self.source = source;
+                return Ok(false);
+            }
         };
         tee.kept = None;
-        // Zero bytes pad members on tape and in some object stores.
+        // Zero bytes pad members on tape and in some object stores. Some writers end members with empty lines.
         loop {
-            let zeros = tee.fill_buf()?.iter().take_while(|byte| **byte == 0).count();
-            if zeros == 0 {
+            let is_blank = |byte: &&u8| **byte == 0 || self.packed && matches!(byte, b'\r' | b'\n');
+            let blank = tee.fill_buf()?.iter().take_while(is_blank).count();
+            if blank == 0 {
                 break;
             }
-            tee.consume(zeros);
+            tee.consume(blank);
         }
-        self.member_at = tee.position;
-        self.untouched = true;
-        let next = tee.fill_buf()?;
-        if next.is_empty() {
+        let Some(&next) = tee.fill_buf()?.first() else {
             self.source = Source::Between(tee);
             return Ok(false);
-        }
+        };
         // The second byte of the gzip magic may lie beyond the buffer. The first is enough, because no plain WARC file
         // begins with it.
-        if next[0] == 0x1f {
-            tee.kept = Some(Vec::new());
-            self.source = Source::Gzip(Box::new(GzDecoder::new(tee)));
-        } else {
-            self.source = Source::Plain(tee);
-        }
+        self.enter(tee, next == Self::GZIP[0]);
         Ok(true)
+    }
+
+    /// Begins to read a gzip member, or plain bytes.
+    fn enter(&mut self, mut tee: Tee<R>, is_gzip: bool) {
+        (self.start, self.end) = (0, 0);
+        self.member_at = tee.position;
+        self.untouched = true;
+        self.is_broken = false;
+        self.packed |= is_gzip;
+        tee.kept = is_gzip.then(Vec::new);
+        self.source = if is_gzip { Source::Gzip(Box::new(GzDecoder::new(tee))) } else { Source::Plain(tee) };
+    }
+
+    /// Moves to the next place in the bytes of the file where a record begins: at a line or in a gzip member. In a
+    /// member that is being read, the place is behind its first byte. Returns false at the end of the file.
+    /// `at_line_start` says whether a line begins at the next byte.
+    pub(super) fn seek(&mut self, mut at_line_start: bool) -> Result<bool, Error> {
+        loop {
+            let tee = match std::mem::replace(&mut self.source, Source::Broken) {
+                Source::Between(tee) => tee,
+                Source::Plain(mut tee) => {
+                    tee.unread(&self.buffer[self.start..self.end]);
+                    tee
+                }
+                Source::Gzip(decoder) => {
+                    let mut tee = decoder.into_inner();
+                    // Damage may have led the decoder beyond the end of the member.
+                    if let Some(kept) = tee.kept.take()
+                        && let Some(rest) = kept.get(1..)
+                    {
+                        tee.unread(rest);
+                    }
+                    at_line_start = false;
+                    tee
+                }
+                Source::Broken => return Ok(false),
+            };
+            if !self.find(tee, at_line_start)? {
+                return Ok(false);
+            }
+            // The bytes of other data may look like a gzip member.
+            match self.peek(AHEAD) {
+                Ok(start) if starts_record(start) => return Ok(true),
+                Err(error @ Error::Io(_)) => return Err(error),
+                _ => {}
+            }
+        }
+    }
+
+    /// Moves to the next bytes that look like the beginning of a gzip member or of a plain record.
+    fn find(&mut self, mut tee: Tee<R>, mut at_line_start: bool) -> Result<bool, Error> {
+        (self.start, self.end) = (0, 0);
+        tee.kept = None;
+        loop {
+            let available = tee.fill_buf()?;
+            if available.is_empty() {
+                self.source = Source::Between(tee);
+                return Ok(false);
+            }
+            let n = memchr::memchr2(Self::GZIP[0], b'W', available).unwrap_or(available.len());
+            if n > 0 {
+                at_line_start = available[n - 1] == b'\n';
+                tee.consume(n);
+                continue;
+            }
+            let start = ahead(&mut tee)?;
+            let is_gzip = start.starts_with(&Self::GZIP);
+            if is_gzip || at_line_start && starts_record(&start) {
+                self.enter(tee, is_gzip);
+                return Ok(true);
+            }
+            at_line_start = false;
+            tee.consume(1);
+        }
+    }
+
+    /// Puts unpacked bytes back. They must be those that were consumed last, if the bytes of the file are plain.
+    pub(super) fn unread(&mut self, bytes: &[u8]) {
+        self.untouched = false;
+        let mut buffer = [bytes, &self.buffer[self.start..self.end]].concat();
+        (self.start, self.end) = (0, buffer.len());
+        buffer.resize(buffer.len().max(Self::BUFFER), 0);
+        self.buffer = buffer;
+    }
+
+    /// Whether the current gzip member cannot be unpacked any further.
+    pub(super) fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
+    /// Whether nothing of the current member was consumed yet.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.untouched
+    }
+
+    /// Whether the bytes that are read now are plain.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.source, Source::Plain(_))
+    }
+
+    /// The offset of the next byte in the file, or of the gzip member around it.
+    pub(super) fn place(&self) -> u64 {
+        if self.is_plain() { self.position() } else { self.member_at }
     }
 
     /// Unpacked bytes of the current member that are not consumed; empty at its end.
     pub(super) fn fill(&mut self) -> Result<&[u8], Error> {
         if self.start == self.end {
             self.start = 0;
+            self.buffer.truncate(Self::BUFFER);
+            self.buffer.shrink_to_fit();
             self.end = self.refill(0)?;
         }
         Ok(&self.buffer[self.start..self.end])
@@ -138,17 +275,19 @@ impl<R: BufRead> Members<R> {
 
     /// At least `n` unpacked bytes, unless the member ends before.
     pub(super) fn peek(&mut self, n: usize) -> Result<&[u8], Error> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
-        while self.end < n {
+        if self.end - self.start < n {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        while self.end - self.start < n {
             let more = self.refill(self.end)?;
             if more == 0 {
                 break;
             }
             self.end += more;
         }
-        Ok(&self.buffer[..self.end])
+        Ok(&self.buffer[self.start..self.end])
     }
 
     fn refill(&mut self, at: usize) -> Result<usize, Error> {
@@ -156,12 +295,16 @@ impl<R: BufRead> Members<R> {
         match &mut self.source {
             Source::Between(_) | Source::Broken => Ok(0),
             Source::Plain(tee) => Ok(tee.read(space)?),
-            Source::Gzip(decoder) => decoder.read(space).map_err(|error| match error.kind() {
-                io::ErrorKind::UnexpectedEof => damaged(self.member_at, "the file ends within a gzip member"),
-                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-                    damaged(self.member_at, format!("broken gzip member: {error}"))
-                }
-                _ => Error::Io(error),
+            Source::Gzip(decoder) => decoder.read(space).map_err(|error| {
+                let what = match error.kind() {
+                    io::ErrorKind::UnexpectedEof => "the file ends within a gzip member".to_owned(),
+                    io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+                        format!("broken gzip member: {error}")
+                    }
+                    _ => return Error::Io(error),
+                };
+                self.is_broken = true;
+                damaged(self.member_at, what)
             }),
         }
     }
@@ -177,7 +320,7 @@ impl<R: BufRead> Members<R> {
         if !self.untouched {
             self.forget();
         }
-        self.record_at = if matches!(self.source, Source::Gzip(_)) { self.member_at } else { self.position() };
+        self.record_at = self.place();
         self.record_at
     }
 
@@ -198,23 +341,48 @@ impl<R: BufRead> Members<R> {
         }
     }
 
-    /// Ends the current record: consumes the empty lines after its block. Returns the member if it ends here, too, and
-    /// has this record alone.
-    pub(super) fn end_record(&mut self) -> Result<Option<Vec<u8>>, Error> {
+    /// Whether a block ends here: before an empty line or another record, or at the end of a member. Consumes the empty
+    /// lines after it, if it does.
+    pub(super) fn end_block(&mut self) -> Result<bool, Error> {
+        let is_blank = |byte: &&u8| matches!(**byte, b'\r' | b'\n' | 0);
+        let start = self.peek(64)?;
+        let next = &start[start.iter().take_while(is_blank).count()..];
+        let has_empty_line = start.starts_with(b"\r\n\r\n") || start.starts_with(b"\n\n");
+        if !has_empty_line && !next.is_empty() && !starts_record(next) {
+            return Ok(false);
+        }
         loop {
-            let available = self.fill()?;
-            let blank = available.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            let blank = self.fill()?.iter().take_while(is_blank).count();
             if blank == 0 {
-                break;
+                return Ok(true);
             }
             self.consume(blank);
         }
+    }
+
+    /// Ends the current record, whose block has ended ([`Members::end_block`]). Returns the member if it ends here,
+    /// too, and has this record alone.
+    pub(super) fn end_record(&mut self) -> Option<Vec<u8>> {
         let ended = self.start == self.end;
-        let member_at = self.member_at;
-        let record_at = self.record_at;
         match &mut self.source {
-            Source::Gzip(decoder) if ended && member_at == record_at => Ok(decoder.get_mut().kept.take()),
-            _ => Ok(None),
+            Source::Gzip(decoder) if ended && self.member_at == self.record_at => decoder.get_mut().kept.take(),
+            _ => None,
         }
     }
+}
+
+/// Number of bytes by which the beginning of a record is told.
+pub(super) const AHEAD: usize = 6;
+
+/// Whether bytes are those of a version line, such as `WARC/1.1`.
+pub(super) fn starts_record(bytes: &[u8]) -> bool {
+    bytes.strip_prefix(b"WARC/").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
+}
+
+/// The next bytes, up to [`AHEAD`].
+fn ahead<R: BufRead>(tee: &mut Tee<R>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    tee.by_ref().take(AHEAD as u64).read_to_end(&mut bytes)?;
+    tee.unread(&bytes);
+    Ok(bytes)
 }
