@@ -3,7 +3,6 @@
 use url::Url;
 
 use super::digest::Challenge;
-use super::form::{choose, forms};
 use super::login::{Answer, LoginSession, Step};
 use super::logout::{is_logout, says_logout};
 use super::*;
@@ -154,32 +153,6 @@ fn a_plan_says_what_is_wrong_without_saying_secrets() {
         assert!(error.starts_with(expected) && !error.contains("hunter2"), "{text}: {error}");
     }
     assert!(!format!("{:?}", LoginFile::read(PLAN, environment).unwrap()).contains("horse"));
-}
-
-const PAGE: &str = r#"<form action="/search"><input name=q></form>
-    <form id="login" method=POST action="/session?x=1#top">
-    <input type=hidden name=csrf value="t&amp;k"> <input name=email> <input type=password name=pw>
-    <input type=checkbox name=keep checked> <input type=checkbox name=spam> <input type=submit name=go value=Go>
-    <select name=lang><option value=de>Deutsch<option value=en selected>English</select>
-    <textarea name=note>a &lt; b</textarea></form>"#;
-
-#[test]
-fn a_form_is_sent_as_a_browser_would() {
-    let forms = forms(PAGE);
-    assert_eq!(forms.len(), 2);
-    let form = choose(&forms, None).unwrap();
-    assert_eq!((form.user.as_deref(), form.password.as_deref()), (Some("email"), Some("pw")));
-    let values = [("user".into(), Secret::new("me@a.test")), ("password".into(), Secret::new("a&b"))];
-    let sent = form.submit(&url("https://a.test/login"), &values).unwrap();
-    assert_eq!(sent.url, url("https://a.test/session?x=1"));
-    let body = sent.body.as_ref().unwrap().reveal();
-    assert_eq!(body, "csrf=t%26k&email=me%40a.test&pw=a%26b&keep=on&lang=en&note=a+%3C+b");
-    assert!(!format!("{sent:?}").contains("a%26b"));
-    let search =
-        choose(&forms, Some("/search")).unwrap().submit(&url("https://a.test/x?y"), &[("q".into(), Secret::new("z"))]);
-    assert_eq!(search.unwrap().url, url("https://a.test/search?q=z"));
-    assert!(choose(&forms, Some("register")).is_none());
-    assert!(super::form::forms(&"<form><input name=a>".repeat(10_000))[0].fields.len() <= 512);
 }
 
 /// A site whose tokens are good once, and which can lose its session.
