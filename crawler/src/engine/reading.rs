@@ -43,10 +43,13 @@ impl Worker<'_> {
             self.text(answered, kind, content_type)
         };
         let stub = self.stub(response, &page);
-        let permissions = self.permissions(answered, &page);
+        let markup =
+            if page.is_text { Markup::read(&response.body, &self.context.token) } else { Markup::default() };
+        let permissions = self.permissions(answered, &page, &markup);
         let forbidden = self.context.purpose.and_then(|purpose| permissions.forbids(purpose, is_image(content_type)));
         let headers = response.headers.get_all("x-robots-tag").iter().filter_map(|value| value.to_str().ok());
-        let directives = robots::page_directives([], headers, &self.context.token);
+        // The reader has read the meta elements for all robots. Those for this crawler are left.
+        let directives = robots::page_directives(markup.metas_of(&self.context.token), headers, &self.context.token);
         page.noindex |= directives.noindex;
         page.nofollow |= directives.nofollow;
 
@@ -247,9 +250,8 @@ impl Worker<'_> {
     }
 
     /// Reads what the origin, the header and the page say about the use of an answer.
-    fn permissions(&self, answered: &Answered<'_>, page: &Page) -> Permissions {
+    fn permissions(&self, answered: &Answered<'_>, page: &Page, markup: &Markup) -> Permissions {
         let Answered { job, said, response, .. } = *answered;
-        let markup = if page.is_text { Markup::read(&response.body) } else { Markup::default() };
         let headers = response.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let metas = markup.metas.iter().map(|(name, content)| (name.as_str(), content.as_str()));
         // The reader has read `noindex` already. The markup is read again only if it may have other statements.
