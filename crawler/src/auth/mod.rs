@@ -12,6 +12,7 @@
 pub mod credentials;
 pub mod digest;
 pub mod form;
+pub mod labels;
 pub mod login;
 mod login_file;
 pub mod logout;

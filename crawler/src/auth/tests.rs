@@ -4,7 +4,6 @@ use url::Url;
 
 use super::digest::Challenge;
 use super::login::{Answer, LoginSession, Step};
-use super::logout::{is_logout, says_logout};
 use super::*;
 
 fn url(text: &str) -> Url {
@@ -275,43 +274,5 @@ fn a_login_that_fails_says_why_and_is_not_tried_again() {
         session.begin();
         let step = session.answer(&Answer { url: &home, status: 200, html });
         assert!(matches!(&step, Step::Failed(said) if said.contains(why)), "{step:?}");
-    }
-}
-
-#[test]
-fn links_that_log_out_are_known() {
-    for (path, expected) in [
-        ("/logout", true),
-        ("/user/logout/", true),
-        ("/Account/LogOff", true),
-        ("/logout.php?token=1", true),
-        ("/wiki/Special:UserLogout", true),
-        ("/w/index.php?title=Special:UserLogout&returnto=x", true),
-        ("/wp-login.php?action=logout&_wpnonce=1", true),
-        ("/index.php?q=user/logout", true),
-        ("/?logout", true),
-        ("/?logout=1", true),
-        ("/ucp.php?mode=logout&sid=1", true),
-        ("/users/sign_out", true),
-        ("/logout;jsessionid=1", true),
-        ("/articles/logout-problems", false),
-        ("/logout/help", false),
-        ("/search?q=logout", false),
-        ("/?logout=false", false),
-        ("/login", false),
-        ("/blog", false),
-    ] {
-        assert_eq!(is_logout(&url("https://a.test/").join(path).unwrap()), expected, "{path}");
-    }
-}
-
-#[test]
-fn the_whole_text_of_a_link_tells_that_it_ends_a_session() {
-    for text in ["Sign out", "LOG OUT", "» Logout «", "Abmelden", "Déconnexion", "Se déconnecter", "Выйти", "Log off."]
-    {
-        assert!(says_logout(text), "{text}");
-    }
-    for text in ["", "→", "How to log out", "Sign outside", "Log out problems and what to do about them all", "out"] {
-        assert!(!says_logout(text), "{text}");
     }
 }
