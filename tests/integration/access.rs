@@ -289,3 +289,49 @@ fn requests_are_signed_each_on_its_own() -> anyhow::Result<()> {
     assert_eq!(signatures.len(), asked.len(), "a nonce is used once");
     Ok(())
 }
+
+/// A site with a session, to whose end a redirect, a sitemap, a picture and a label lead.
+fn slippery(asked: &Asked) -> Answer {
+    match asked.target.as_str() {
+        "/robots.txt" => (200, Vec::new(), b"User-agent: *\nSitemap: http://s.test/map.xml\n".to_vec()),
+        "/map.xml" => {
+            let body = "<urlset><url><loc>http://s.test/users/sign_out</loc></url>\
+                        <url><loc>http://s.test/mapped</loc></url></urlset>";
+            (200, vec![("content-type", "application/xml".into())], body.into())
+        }
+        "/" => html(
+            "<a href=/away>away</a> <a href=/bye title='Log out'>→</a> <img src=/logout.gif> <a href=/own>own</a>\
+             <p>the text of the front page</p>",
+        ),
+        "/away" => moved(302, "/account/logout"),
+        "/own" => {
+            html("<meta name=once-crawler content=nofollow><a href=/hidden>hidden</a><p>what stands on this page</p>")
+        }
+        "/mapped" => html("<p>a page that the sitemap names</p>"),
+        _ => missing(),
+    }
+}
+
+#[test]
+fn nothing_leads_to_the_end_of_a_session_and_a_page_may_speak_to_the_crawler() -> anyhow::Result<()> {
+    let (told, dir) = (Told::new(slippery)?, tempfile::tempdir()?);
+    let file = dir.path().join("cookies.txt");
+    std::fs::write(&file, "s.test\tFALSE\t/\tFALSE\t4102444800\tsid\tone\n")?;
+    let file = file.to_string_lossy().into_owned();
+    let keys = [("scope.sitemaps", "true"), ("output.warc", "true"), ("output.requisites", "true")];
+    let ends = ["/account/logout", "/users/sign_out", "/logout.gif", "/bye"];
+    let with = [&keys[..], &[("access.cookies-file", file.as_str())]].concat();
+    told.crawl(&dir.path().join("member"), "http://s.test/", &with)?;
+    assert_eq!(told.of("s.test", "/mapped").len(), 1);
+    assert_eq!(told.of("s.test", "/own").len(), 1);
+    for end in ends {
+        assert!(told.of("s.test", end).is_empty(), "{end}");
+    }
+    assert!(told.of("s.test", "/hidden").is_empty(), "the page says nofollow to this crawler");
+    // The control: without a session, these are pages like others.
+    told.crawl(&dir.path().join("stranger"), "http://s.test/", &keys)?;
+    for end in ends {
+        assert_eq!(told.of("s.test", end).len(), 1, "{end}");
+    }
+    Ok(())
+}

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use config::Settings;
 use dedup_stage::store::Session;
-use dedup_stage::url::registrable_domain;
+use dedup_stage::url::{drop_user, registrable_domain};
 use frontier::JobKind;
 use url::Url;
 
@@ -25,14 +25,22 @@ use crate::fetch::{Fetch, FetchError, Request, Response};
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
     /// The login could not be carried out.
-    #[error("login at {0}: {1}")]
+    #[error("login at {}: {}", shown(.0), .1)]
     Failed(Url, Arc<str>),
     /// An answer did not come.
-    #[error("login at {0}: {1}")]
+    #[error("login at {}: {}", shown(.0), .1)]
     Fetch(Url, FetchError),
     /// A request could not be made.
     #[error(transparent)]
     SiteAccess(#[from] AccessError),
+}
+
+/// The URL of a login in a form that messages may show. The query of a form that is sent with GET has the password.
+fn shown(url: &Url) -> Url {
+    let mut url = url.clone();
+    url.set_query(None);
+    drop_user(&mut url);
+    url
 }
 
 /// At most this many redirects of one request are followed.
@@ -68,7 +76,7 @@ impl SiteAccess {
     pub fn come_back(&mut self, logged_in: LoggedIn, session: &mut Session) -> Result<(), LoginError> {
         self.is_away = false;
         for (url, cookies) in logged_in.cookies {
-            self.take_cookies(&url, &cookies, session);
+            self.take_login_cookies(&url, &cookies, session);
         }
         self.logins = logged_in.logins;
         logged_in.result
@@ -107,7 +115,11 @@ impl SiteAccess {
                     Step::Get(target) => (target, None),
                     Step::Submit(submission) => (submission.url, submission.body),
                 };
+                let first = cookies.len();
                 let (reached, response) = self.follow(fetch, target, form, settings, clock, cookies).await?;
+                for (url, set) in &cookies[first..] {
+                    set.iter().for_each(|cookie| self.logins[at].was_given(url, cookie));
+                }
                 let html = String::from_utf8_lossy(&response.body);
                 step = self.logins[at].answer(&Answer { url: &reached, status: response.status, html: &html });
             }
@@ -133,7 +145,9 @@ impl SiteAccess {
             let Some(target) = response.redirect_target(&url) else { return Ok((url, response)) };
             if form.is_some() && matches!(response.status, 307 | 308) {
                 if target.origin() != url.origin() {
-                    return Err(LoginError::Failed(url, "the form would be sent on to another host".into()));
+                    let host = target.host_str().unwrap_or_default();
+                    let why = format!("the form would be sent on to another host or port, {host}");
+                    return Err(LoginError::Failed(url, why.into()));
                 }
             } else {
                 form = None;
@@ -162,7 +176,7 @@ impl SiteAccess {
         let response = fetch.fetch(request).await.map_err(failed)?;
         let set: Vec<String> = response.values("set-cookie").collect();
         if let Some(jars) = &mut self.jars {
-            jars.store(url, set.iter().map(String::as_str));
+            jars.store_lasting(url, set.iter().map(String::as_str));
         }
         cookies.push((url.clone(), set));
         Ok(response)

@@ -3,6 +3,7 @@
 mod heard;
 mod login;
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +32,9 @@ pub enum AccessError {
     /// A key, and no place at which it is published.
     #[error("--web-bot-auth needs --web-bot-auth-agent: the https origin at which the key is published")]
     NoAgent,
+    /// A file with a login by form, and no cookies.
+    #[error("--login {0}: a login by form needs cookies, and --cookies is off")]
+    NoCookies(String),
     /// The state could not be read or written.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -46,6 +50,8 @@ pub struct SiteAccess {
     jars: Option<Jars>,
     credentials: Credentials,
     logins: Vec<steps::LoginSession>,
+    /// The registrable domains of the cookies of `--cookies-file`.
+    file_sites: Arc<HashSet<String>>,
     signer: Option<Arc<Signer>>,
     /// Whether a copy is logging in now.
     is_away: bool,
@@ -64,15 +70,21 @@ pub struct Worn {
 const SIGNATURE_LIFE: u64 = 300;
 
 impl SiteAccess {
-    /// Reads the files that `settings` name, and the cookies of the state.
-    pub fn open(settings: &config::Access, session: &mut Session) -> Result<Self, AccessError> {
+    /// Reads the files that `settings` name, and the cookies of the state. On hosts of `seeds` with https, accounts are
+    /// not shown without TLS.
+    pub fn open(settings: &config::Access, seeds: &[Url], session: &mut Session) -> Result<Self, AccessError> {
         let mut access = Self::default();
         if settings.cookies == Switch::On {
-            access.jars = Some(jars(&settings.cookies_file, session)?);
+            let (jars, sites) = jars(&settings.cookies_file, session)?;
+            (access.jars, access.file_sites) = (Some(jars), Arc::new(sites));
         }
         if !settings.login.is_empty() {
             let file = read("login", &settings.login, |text| LoginFile::read(text, |name| std::env::var(name).ok()))?;
+            if access.jars.is_none() && !file.logins.is_empty() {
+                return Err(AccessError::NoCookies(settings.login.clone()));
+            }
             access.credentials = file.credentials;
+            access.credentials.guard(seeds);
             access.logins = file.logins.into_iter().map(steps::LoginSession::new).collect();
         }
         if !settings.web_bot_auth.is_empty() {
@@ -120,12 +132,16 @@ impl SiteAccess {
     /// asked for an account, or because a session was lost (then [`SiteAccess::must_log_in`] is true, too).
     pub fn hear(&mut self, url: &Url, status: u16, heard: &Heard, session: &mut Session) -> bool {
         self.take_cookies(url, &heard.cookies, session);
-        let challenges = heard.challenges.iter().map(String::as_str);
-        if !heard.challenges.is_empty() && self.credentials.challenge(url, challenges) {
-            return true;
+        if !self.credentials.is_empty() {
+            let challenges = heard.challenges.iter().map(String::as_str);
+            let sent = heard.sent.as_ref().and_then(|value| value.to_str().ok());
+            if self.credentials.heard(url, status, challenges, sent) {
+                return true;
+            }
         }
-        let login = self.logins.iter_mut().find(|login| login.concerns(url));
-        login.is_some_and(|login| login.saw(status, heard.is_lost))
+        let own = self.logins.iter().position(|login| login.login().url.host() == url.host());
+        let login = own.or_else(|| self.logins.iter().position(|login| login.concerns(url)));
+        login.is_some_and(|at| self.logins[at].saw(url, status, heard.is_lost))
     }
 
     /// Whether a request for `url` has a cookie with one of these [`names`](crate::cookies::names).
@@ -138,9 +154,22 @@ impl SiteAccess {
         self.logins.iter().map(|login| login.login().clone()).collect()
     }
 
-    /// Whether the crawl is logged in, or has an account on a host. Then links that end a session are not followed.
+    /// Whether the crawl is logged in, has an account on a host, or has the cookies of a browser. Then links that end a
+    /// session are not followed.
     pub fn has_account(&self) -> bool {
-        !(self.logins.is_empty() && self.credentials.is_empty())
+        !(self.logins.is_empty() && self.credentials.is_empty() && self.file_sites.is_empty())
+    }
+
+    /// The registrable domains of the cookies of `--cookies-file`. The crawl has a session there.
+    pub fn file_sites(&self) -> Arc<HashSet<String>> {
+        Arc::clone(&self.file_sites)
+    }
+
+    /// Takes the cookies that were set during a login. They make room for no others.
+    fn take_login_cookies(&mut self, url: &Url, cookies: &[String], session: &mut Session) {
+        let Some(jars) = self.jars.as_mut().filter(|_| !cookies.is_empty()) else { return };
+        let stored = jars.store_lasting(url, cookies.iter().map(String::as_str));
+        keep(jars, &stored.changed, session);
     }
 
     fn take_cookies(&mut self, url: &Url, cookies: &[String], session: &mut Session) {
@@ -150,14 +179,16 @@ impl SiteAccess {
     }
 }
 
-/// The jars from the file and from the state. If both have a cookie, the one of the state counts, because it is newer.
-fn jars(path: &str, session: &mut Session) -> Result<Jars, AccessError> {
+/// The jars from the file and from the state, and the sites of the file. If both have a cookie, the one of the state
+/// counts, because it is newer.
+fn jars(path: &str, session: &mut Session) -> Result<(Jars, HashSet<String>), AccessError> {
     let mut jars = Jars::new(Limits::default());
-    let mut changed = Vec::new();
+    let (mut changed, mut sites) = (Vec::new(), HashSet::new());
     if !path.is_empty() {
         let records = read("cookies-file", path, file::read)?;
         let count = records.len();
         changed = jars.load(records).changed;
+        sites = jars.sites().map(str::to_owned).collect();
         if jars.is_empty() {
             let why = if count == 0 { "it has none" } else { "all have expired, or cannot be sent" };
             tracing::warn!("--cookies-file {path}: no cookie in it is used: {why}");
@@ -170,7 +201,7 @@ fn jars(path: &str, session: &mut Session) -> Result<Jars, AccessError> {
         ControlFlow::Continue(())
     })?;
     keep(&jars, &changed, session);
-    Ok(jars)
+    Ok((jars, sites))
 }
 
 /// Writes the jars of these sites to the state.

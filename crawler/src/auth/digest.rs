@@ -30,12 +30,26 @@ enum Algorithm {
 const MAX_PARAMETERS: usize = 32;
 
 impl Challenge {
-    /// Reads one value of `WWW-Authenticate`. `None` if it is no digest challenge, or one that cannot be answered.
+    /// Reads one value of `WWW-Authenticate`, which may have several challenges: the first digest challenge that can be
+    /// answered. `None` if there is none.
     pub fn read(value: &str) -> Option<Self> {
-        let (scheme, rest) = value.trim().split_once(char::is_whitespace)?;
-        if !scheme.eq_ignore_ascii_case("digest") {
-            return None;
-        }
+        challenges(value)
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("digest"))
+            .find_map(|(_, rest)| Self::of(rest))
+    }
+
+    /// Whether a value of `Authorization` answers this challenge.
+    pub fn is_answered_by(&self, sent: &str) -> bool {
+        sent.contains(&format!(" nonce={},", quoted(&self.nonce)))
+    }
+
+    /// Whether another challenge has the same nonce.
+    pub fn has_nonce_of(&self, other: &Self) -> bool {
+        self.nonce == other.nonce
+    }
+
+    /// Reads the parameters of a digest challenge.
+    fn of(rest: &str) -> Option<Self> {
         let mut challenge = Self::default();
         let mut has_nonce = false;
         for (name, value) in parameters(rest).take(MAX_PARAMETERS) {
@@ -133,6 +147,43 @@ impl Challenge {
 
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// The challenges of one value of `WWW-Authenticate`: their schemes and parameters (RFC 9110, section 11.6.1). Commas
+/// part both challenges and parameters, so a scheme is known by the space after it.
+fn challenges(value: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut starts: Vec<usize> = items(value).filter(|at| begins_challenge(&value[*at..])).collect();
+    starts.push(value.len());
+    (1..starts.len()).map(move |n| {
+        let challenge = value[starts[n - 1]..starts[n]].trim();
+        let end = challenge.find(|c: char| c.is_whitespace() || c == ',').unwrap_or(challenge.len());
+        (&challenge[..end], &challenge[end..])
+    })
+}
+
+/// Whether an item of a list begins with a scheme. Otherwise it begins with the name of a parameter and `=`.
+fn begins_challenge(item: &str) -> bool {
+    let end = item.find(|c: char| c.is_whitespace() || "=,\"".contains(c)).unwrap_or(item.len());
+    end > 0 && !item[end..].trim_start().starts_with(['=', '"'])
+}
+
+/// The places at which the items of a list begin. Commas within quotes part nothing.
+fn items(list: &str) -> impl Iterator<Item = usize> {
+    let (mut quoted, mut escaped, mut is_start) = (false, false, true);
+    list.char_indices().filter_map(move |(at, c)| {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            ',' if !quoted => is_start = true,
+            c if is_start && !c.is_whitespace() => {
+                is_start = false;
+                return Some(at);
+            }
+            _ => {}
+        }
+        None
+    })
 }
 
 /// Reads parameters such as `name=value, name="quoted \"value\"", …`.

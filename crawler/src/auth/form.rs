@@ -1,11 +1,14 @@
 //! The form of a login page: its fields, including hidden ones, and the URL to which it is sent.
 
-use std::cell::RefCell;
+mod controls;
+#[cfg(test)]
+mod tests;
 
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
+use dedup_stage::url::drop_user;
+use html5ever::tokenizer::{BufferQueue, Tokenizer};
 use url::Url;
 
+use self::controls::{Control, Kind, Sink};
 use super::Secret;
 
 /// A form of a page.
@@ -17,12 +20,34 @@ pub struct Form {
     pub action: String,
     /// Whether the fields are sent in the body. Otherwise they are sent in the query.
     pub is_post: bool,
-    /// The names and values of the fields that a browser would send if the user typed nothing.
+    /// The attribute `href` of the page's `base`.
+    pub base: Option<String>,
+    /// The names and values of the fields that a browser would send if the user typed nothing. Buttons are not among
+    /// them.
     pub fields: Vec<(String, String)>,
+    /// The buttons that send the form.
+    pub buttons: Vec<Button>,
     /// The name of the first password field.
     pub password: Option<String>,
     /// The name of the field for the user. It is the last text field before the password.
     pub user: Option<String>,
+}
+
+/// A button that sends a form.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Button {
+    /// The attribute `name`.
+    pub name: String,
+    /// The attribute `value`.
+    pub value: String,
+    /// Whether it is a picture. A browser then sends the place of the click.
+    pub is_image: bool,
+    /// The attribute `formaction`, unresolved.
+    pub action: Option<String>,
+    /// Whether its `formmethod` is POST, if it has one.
+    pub is_post: Option<bool>,
+    /// The number of fields before it.
+    pub at: usize,
 }
 
 /// A request that sends a form.
@@ -47,6 +72,9 @@ const MAX_FORMS: usize = 64;
 /// The most fields of a form that are read.
 const MAX_FIELDS: usize = 512;
 
+/// The most fields of a page that are read.
+const MAX_CONTROLS: usize = 4096;
+
 /// The forms of a page.
 pub fn forms(html: &str) -> Vec<Form> {
     let tokenizer = Tokenizer::new(Sink::default(), Default::default());
@@ -54,7 +82,7 @@ pub fn forms(html: &str) -> Vec<Form> {
     input.push_back(html.into());
     let _ = tokenizer.feed(&input);
     tokenizer.end();
-    tokenizer.sink.state.into_inner().forms
+    tokenizer.sink.state.into_inner().forms()
 }
 
 /// The form that the login file means: the form with this name. Without a name, it is the first form with a password
@@ -68,9 +96,16 @@ pub fn choose<'a>(forms: &'a [Form], name: Option<&str>) -> Option<&'a Form> {
 
 impl Form {
     /// The request that sends the form with these values. Other fields of the page keep their values. The names `user`
-    /// and `password` mean the form's own fields of that kind, unless it has fields with these names.
+    /// and `password` mean the form's own fields of that kind, unless it has fields with these names. The form is sent
+    /// with its first button, or with the button whose name is among the values. `None` if the form leads nowhere.
     pub fn submit(&self, page: &Url, values: &[(String, Secret)]) -> Option<Submission> {
         let mut fields = self.fields.clone();
+        let is_meant = |button: &&Button| values.iter().any(|(name, _)| !name.is_empty() && *name == button.name);
+        let button = self.buttons.iter().find(is_meant).or(self.buttons.first());
+        if let Some(button) = button {
+            let at = button.at.min(fields.len());
+            fields.splice(at..at, button.fields());
+        }
         for (name, value) in values {
             let is_there = |name: &str| self.fields.iter().any(|(other, _)| other == name);
             let meant = match name.as_str() {
@@ -84,149 +119,48 @@ impl Form {
                 None => fields.push((name.clone(), value.reveal().to_owned())),
             }
         }
-        let mut url = if self.action.is_empty() { page.clone() } else { page.join(&self.action).ok()? };
+        let action = button.and_then(|button| button.action.as_ref()).unwrap_or(&self.action);
+        let base = self.base.as_ref().and_then(|href| page.join(href.trim()).ok());
+        let mut url = if action.is_empty() { page.clone() } else { base.as_ref().unwrap_or(page).join(action).ok()? };
         url.set_fragment(None);
+        drop_user(&mut url);
         let encoded = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(&fields).finish();
-        if self.is_post {
+        if button.and_then(|button| button.is_post).unwrap_or(self.is_post) {
             return Some(Submission { url, body: Some(Secret::new(encoded)) });
         }
         url.set_query(Some(&encoded));
         Some(Submission { url, body: None })
     }
-}
 
-#[derive(Default)]
-struct State {
-    forms: Vec<Form>,
-    is_open: bool,
-    /// The name of the last text field.
-    text: Option<String>,
-    /// The name of the open `select`, and whether it has a value already.
-    select: Option<(String, bool)>,
-    /// The name of the open `textarea`.
-    textarea: Option<String>,
-}
-
-#[derive(Default)]
-struct Sink {
-    state: RefCell<State>,
-}
-
-impl TokenSink for Sink {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut state = self.state.borrow_mut();
-        match token {
-            Token::TagToken(tag) if tag.kind == TagKind::StartTag => state.open(&tag),
-            Token::TagToken(tag) => {
-                state.close(&tag.name);
-                TokenSinkResult::Continue
+    /// Adds a field or a button.
+    fn take(&mut self, control: Control, user: &mut Option<String>) {
+        let Control { kind, name, value, is_disabled, .. } = control;
+        match kind {
+            Kind::Button(button) if !is_disabled && self.buttons.len() < MAX_FIELDS => {
+                self.buttons.push(Button { name, value, at: self.fields.len(), ..button });
+                return;
             }
-            Token::CharacterTokens(text) => {
-                if let Some(name) = state.textarea.clone() {
-                    state.append(name, &text);
-                }
-                TokenSinkResult::Continue
+            Kind::Button(_) => return,
+            Kind::Password if self.password.is_none() => {
+                (self.password, self.user) = (Some(name.clone()), user.clone());
             }
-            _ => TokenSinkResult::Continue,
+            Kind::Text => *user = Some(name.clone()),
+            Kind::Password | Kind::Other => {}
+        }
+        if !is_disabled && !name.is_empty() && self.fields.len() < MAX_FIELDS {
+            self.fields.push((name, value));
         }
     }
 }
 
-fn attribute(tag: &Tag, name: &str) -> Option<String> {
-    tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| attribute.value.to_string())
-}
-
-impl State {
-    fn form(&mut self) -> Option<&mut Form> {
-        if self.is_open { self.forms.last_mut() } else { None }
-    }
-
-    fn open(&mut self, tag: &Tag) -> TokenSinkResult<()> {
-        let name = attribute(tag, "name").unwrap_or_default();
-        match &*tag.name {
-            "form" if !self.is_open && self.forms.len() < MAX_FORMS => {
-                let names = ["id", "name", "action"].iter().filter_map(|name| attribute(tag, name)).collect();
-                let is_post = attribute(tag, "method").is_some_and(|method| method.trim().eq_ignore_ascii_case("post"));
-                let action = attribute(tag, "action").unwrap_or_default().trim().to_owned();
-                self.forms.push(Form { names, action, is_post, ..Form::default() });
-                (self.is_open, self.text) = (true, None);
-            }
-            "input" => self.input(tag, name),
-            "select" => self.select = Some((name, false)),
-            "option" => {
-                let value = attribute(tag, "value").unwrap_or_default();
-                let selected = attribute(tag, "selected").is_some();
-                if let Some((name, has_value)) = self.select.clone()
-                    && (selected || !has_value)
-                {
-                    self.select = Some((name.clone(), true));
-                    if let Some(form) = self.form() {
-                        form.fields.retain(|(other, _)| *other != name);
-                    }
-                    self.push(name, value);
-                }
-            }
-            "textarea" => {
-                self.textarea = Some(name.clone());
-                self.push(name, String::new());
-                return TokenSinkResult::RawData(RawKind::Rcdata);
-            }
-            "title" => return TokenSinkResult::RawData(RawKind::Rcdata),
-            "script" => return TokenSinkResult::RawData(RawKind::ScriptData),
-            "style" | "xmp" | "iframe" | "noembed" | "noframes" => return TokenSinkResult::RawData(RawKind::Rawtext),
-            _ => {}
+impl Button {
+    /// What a browser sends of a button that was pressed.
+    fn fields(&self) -> Vec<(String, String)> {
+        let Self { name, value, is_image, .. } = self;
+        if *is_image {
+            let prefix = if name.is_empty() { String::new() } else { format!("{name}.") };
+            return ["x", "y"].map(|axis| (format!("{prefix}{axis}"), "0".to_owned())).into();
         }
-        TokenSinkResult::Continue
-    }
-
-    fn input(&mut self, tag: &Tag, name: String) {
-        let value = attribute(tag, "value").unwrap_or_default();
-        match attribute(tag, "type").unwrap_or_default().to_ascii_lowercase().as_str() {
-            "password" => {
-                let text = self.text.clone();
-                if let Some(form) = self.form().filter(|form| form.password.is_none()) {
-                    (form.password, form.user) = (Some(name.clone()), text);
-                }
-                self.push(name, value);
-            }
-            "checkbox" | "radio" => {
-                if attribute(tag, "checked").is_some() {
-                    self.push(name, attribute(tag, "value").unwrap_or_else(|| "on".into()));
-                }
-            }
-            "submit" | "image" | "button" | "reset" | "file" => {}
-            "hidden" => self.push(name, value),
-            _ => {
-                self.text = Some(name.clone());
-                self.push(name, value);
-            }
-        }
-    }
-
-    fn push(&mut self, name: String, value: String) {
-        if let Some(form) = self.form()
-            && !name.is_empty()
-            && form.fields.len() < MAX_FIELDS
-        {
-            form.fields.push((name, value));
-        }
-    }
-
-    fn append(&mut self, name: String, text: &str) {
-        if let Some((_, value)) = self.form().and_then(|form| form.fields.iter_mut().rfind(|(other, _)| *other == name))
-        {
-            value.push_str(text);
-        }
-    }
-
-    fn close(&mut self, tag: &str) {
-        match tag {
-            "form" => self.is_open = false,
-            "select" => self.select = None,
-            "textarea" => self.textarea = None,
-            _ => {}
-        }
+        if name.is_empty() { Vec::new() } else { vec![(name.clone(), value.clone())] }
     }
 }

@@ -1,8 +1,10 @@
 //! The steps of a login by form, for the code that sends requests: get the page with the form, send the form, check
 //! whether that worked.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use dedup_stage::url::registrable_domain;
 use url::Url;
 
 use super::Secret;
@@ -23,6 +25,34 @@ pub struct Login {
     pub lost: Lost,
     /// The place where the form was found. The page workers read it while logins run, so all copies share it.
     pub form_at: FormAt,
+    /// The hosts to which the session is shown, besides that of `url`. All copies share it.
+    pub reach: Reach,
+}
+
+/// The hosts of the same site that get the cookies of a login: those that set cookies after the form was sent, and the
+/// domains of these cookies.
+#[derive(Clone, Debug, Default)]
+pub struct Reach(Arc<RwLock<BTreeSet<(String, bool)>>>);
+
+impl Reach {
+    /// The most hosts and domains.
+    const MOST: usize = 64;
+
+    /// Takes a host, or with `is_domain` a domain with its sub-domains.
+    fn add(&self, name: String, is_domain: bool) {
+        let mut names = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if names.len() < Self::MOST {
+            names.insert((name, is_domain));
+        }
+    }
+
+    fn has(&self, host: &str) -> bool {
+        let names = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        names.iter().any(|(name, is_domain)| match host.strip_suffix(name.as_str()) {
+            Some(sub) => sub.is_empty() || *is_domain && sub.ends_with('.'),
+            None => false,
+        })
+    }
 }
 
 /// The place where the form of a login was found. It is needed because the URL of the login file may redirect.
@@ -93,15 +123,19 @@ pub struct LoginSession {
     /// The number of logins since the last page that came with the session. It is bounded, so that the crawl does not
     /// try for ever at a site that accepts no login.
     attempts: u32,
+    /// Other hosts that have shown pages since the last login.
+    shown: BTreeSet<String>,
 }
 
 impl LoginSession {
     /// The most logins in a row without a page between them.
     pub const MAX_ATTEMPTS: u32 = 3;
+    /// The most other hosts whose pages are remembered.
+    const MOST_SHOWN: usize = 256;
 
     /// A login that has not begun.
     pub fn new(login: Login) -> Self {
-        Self { login, state: State::Outside, attempts: 0 }
+        Self { login, state: State::Outside, attempts: 0, shown: BTreeSet::new() }
     }
 
     /// The first step of a login. Call this also after the session was lost.
@@ -114,6 +148,7 @@ impl LoginSession {
             State::Inside => Step::Done,
             _ => {
                 self.attempts += 1;
+                self.shown.clear();
                 self.state = State::Asked;
                 Step::Get(self.login.url.clone())
             }
@@ -150,11 +185,14 @@ impl LoginSession {
         };
         // Passwords are sent only to the site that the login file names, and never from a page with TLS to one without.
         let page = &self.login.url;
-        if submission.url.host() != page.host() && submission.url.host() != answer.url.host() {
-            return self.fail("the form would be sent to another host");
+        let host = submission.url.host_str().unwrap_or_default();
+        if registrable_domain(&submission.url) != registrable_domain(page) {
+            return self.fail(&format!(
+                "the form would be sent to another host, {host}. If the account belongs to it, give the URL of its form"
+            ));
         }
-        if page.scheme() == "https" && submission.url.scheme() != "https" {
-            return self.fail("the form would be sent without TLS");
+        if [page, answer.url].iter().any(|url| url.scheme() == "https") && submission.url.scheme() != "https" {
+            return self.fail(&format!("the form would be sent without TLS to {host}"));
         }
         self.state = State::Sent;
         Step::Submit(submission)
@@ -192,11 +230,38 @@ impl LoginSession {
         Step::Failed(why)
     }
 
-    /// Records an answer of this site. `is_lost` is the result of [`Login::is_lost`] for it. Returns whether the
-    /// session was lost: then the URL is queued again, and [`LoginSession::begin`] begins a new login.
-    pub fn saw(&mut self, status: u16, is_lost: bool) -> bool {
+    /// Takes a cookie that `url` has set during the login, with its attributes. If the form was sent before, the hosts
+    /// that get the cookie belong to the login from now on, as far as they are of its site.
+    pub fn was_given(&self, url: &Url, cookie: &str) {
+        let site = registrable_domain(&self.login.url);
+        if !matches!(self.state, State::Sent | State::Checked) || registrable_domain(url) != site {
+            return;
+        }
+        let host = url.host_str().unwrap_or_default();
+        let domain = cookie.split(';').skip(1).filter_map(|attribute| attribute.split_once('='));
+        let domain = domain.filter(|(name, _)| name.trim().eq_ignore_ascii_case("domain")).last();
+        let domain = domain.map(|(_, domain)| domain.trim().trim_start_matches('.').to_ascii_lowercase());
+        match domain.filter(|domain| !domain.is_empty()) {
+            Some(domain) if domain == site || domain.ends_with(&format!(".{site}")) => {
+                self.login.reach.add(domain, true);
+            }
+            Some(_) => {}
+            None => self.login.reach.add(host.to_owned(), false),
+        }
+    }
+
+    /// Records an answer of this site from `url`. `is_lost` is the result of [`Login::is_lost`] for it. Returns whether
+    /// the session was lost: then the URL is queued again, and [`LoginSession::begin`] begins a new login. A 401 of
+    /// another host than that of the login counts only if the host has shown pages since the last login, because it
+    /// may ask for another account.
+    pub fn saw(&mut self, url: &Url, status: u16, is_lost: bool) -> bool {
         if self.state != State::Inside {
             return false;
+        }
+        let other = url.host_str().filter(|_| url.host() != self.login.url.host());
+        let is_lost = is_lost && !(status == 401 && other.is_some_and(|host| !self.shown.contains(host)));
+        if let Some(host) = other.filter(|_| status < 400 && !is_lost && self.shown.len() < Self::MOST_SHOWN) {
+            self.shown.insert(host.to_owned());
         }
         if is_lost {
             self.state = State::Outside;
@@ -223,9 +288,9 @@ impl LoginSession {
 }
 
 impl Login {
-    /// Whether a URL belongs to the site of this login.
+    /// Whether a URL belongs to the site of this login: to its host, or to one that gets the cookies of the login.
     pub fn concerns(&self, url: &Url) -> bool {
-        url.host() == self.url.host()
+        url.host() == self.url.host() || url.host_str().is_some_and(|host| self.reach.has(host))
     }
 
     /// Whether an answer of this site is that for a client that is not logged in. `redirect` is the target of a 3xx

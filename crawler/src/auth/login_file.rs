@@ -13,6 +13,7 @@
 //! [[auth]]                               # HTTP authentication
 //! host = "b.test"
 //! scheme = "digest"                      # basic, digest or bearer
+//! http = true                            # basic and bearer: also without TLS on a host that the crawl reads with TLS
 //! user = "me"
 //! password = { env = "B_PASSWORD" }
 //! ```
@@ -22,9 +23,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use url::Url;
 
-use super::Secret;
 use super::credentials::{Credentials, Scheme};
-use super::login::{Check, FormAt, Login, Lost};
+use super::login::{Check, FormAt, Login, Lost, Reach};
+use super::{Secret, without_user};
 
 /// The content of a login file.
 #[derive(Debug, Default)]
@@ -93,6 +94,8 @@ struct AuthEntry {
     user: Option<Value>,
     password: Option<Value>,
     token: Option<Value>,
+    #[serde(default)]
+    http: bool,
 }
 
 #[derive(Deserialize)]
@@ -113,8 +116,15 @@ impl LoginFile {
             }
         };
         let address = |text: &str| {
+            let wrong = |what| LoginFileError::Value(without_user(text).into_owned(), what);
             let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-            url.ok_or_else(|| LoginFileError::Value(text.to_owned(), "not an http or https URL"))
+            let url = url.ok_or_else(|| wrong("not an http or https URL"))?;
+            let has_user = !url.username().is_empty() || url.password().is_some();
+            if has_user {
+                Err(wrong("no user name or password may be in a URL; [[auth]] has accounts"))
+            } else {
+                Ok(url)
+            }
         };
         let mut read = Self::default();
         for entry in &file.login {
@@ -133,11 +143,17 @@ impl LoginFile {
                 check: check.transpose()?.unwrap_or_default(),
                 lost: Lost { redirect: entry.lost.redirect.clone(), contains: entry.lost.contains.clone() },
                 form_at: FormAt::default(),
+                reach: Reach::default(),
                 url,
             });
         }
         for entry in &file.auth {
-            let missing = |what| LoginFileError::Value(entry.host.clone(), what);
+            let missing = |what| LoginFileError::Value(without_user(&entry.host).into_owned(), what);
+            let host = host(&entry.host).ok_or_else(|| {
+                missing(
+                    "not a host, with its port if that is not the default one (a.test, a.test:8443), and nothing else",
+                )
+            })?;
             let need = |value: &Option<Value>, what| secret(value.as_ref().ok_or_else(|| missing(what))?);
             let scheme = match entry.scheme.as_str() {
                 "basic" => Scheme::Basic,
@@ -149,10 +165,22 @@ impl LoginFile {
                 Scheme::Bearer => (Secret::default(), need(&entry.token, "a bearer needs a token")?),
                 _ => (need(&entry.user, "needs a user")?, need(&entry.password, "needs a password")?),
             };
-            read.credentials.add(&entry.host, scheme, user, password);
+            read.credentials.add(&host, scheme, user, password, entry.http);
         }
         Ok(read)
     }
+}
+
+/// The host and port of an account in the form in which URLs have them; `None` if the text is something else.
+fn host(text: &str) -> Option<String> {
+    if text.contains(|c: char| c.is_whitespace() || c.is_control() || "/\\@?#".contains(c)) {
+        return None;
+    }
+    let url = Url::parse(&format!("http://{text}/")).ok()?;
+    let host = url.host_str().filter(|host| !host.is_empty())?;
+    // The parser drops a port that is the default one.
+    let port = url.port().or(text.ends_with(":80").then_some(80));
+    Some(port.map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
 
 /// The error's own message and the number of its line, without the text of the line: that may be a password.

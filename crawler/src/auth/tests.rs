@@ -1,11 +1,9 @@
-//! Tests with the vectors of the RFCs, a login site in memory, and links that log out.
+//! Tests with the vectors of the RFCs, and a login site in memory.
 
 use url::Url;
 
 use super::digest::Challenge;
-use super::form::{choose, forms};
 use super::login::{Answer, LoginSession, Step};
-use super::logout::{is_logout, says_logout};
 use super::*;
 
 fn url(text: &str) -> Url {
@@ -108,6 +106,56 @@ const PLAN: &str = r#"
     password = "Circle Of Life"
 "#;
 
+/// Whether the page of `d.test` is asked once more after a 401 with these challenges.
+fn heard(credentials: &mut Credentials, challenges: &[&str], sent: Option<&str>) -> bool {
+    credentials.heard(&url("https://d.test/x?y"), 401, challenges.iter().copied(), sent)
+}
+
+#[test]
+fn a_challenge_is_answered_once_for_each_request() {
+    let mut credentials = LoginFile::read(PLAN, environment).unwrap().credentials;
+    let (page, other) = (url("https://d.test/x?y"), url("https://d.test/other"));
+    let challenge = |nonce: u8| format!("Basic realm=\"b, c\", Digest realm=\"r\", nonce=\"{nonce}\", qop=\"auth\"");
+    let mut ask = |address: &Url, sent: Option<&str>, nonce: u8| {
+        let again = credentials.heard(address, 401, [challenge(nonce).as_str()], sent);
+        (again, credentials.header("GET", address, 1).unwrap())
+    };
+    let (again, first) = ask(&page, None, 1);
+    assert!(again && first.contains(" nonce=\"1\", nc=00000001"), "{first}");
+    let (again, second) = ask(&page, Some(&first), 2);
+    assert!(!again, "the password may be wrong");
+    assert!(ask(&other, None, 3).0, "this request was on its way without an answer");
+    credentials.heard(&page, 200, [], Some(&second));
+    for nonce in 4..6 {
+        // Each nonce is good once, and nobody says that the last one is stale.
+        assert!(credentials.heard(&page, 401, [challenge(nonce).as_str()], Some(&second)), "{nonce}");
+        assert!(!credentials.heard(&page, 401, [challenge(nonce + 2).as_str()], Some(&second)), "{nonce}: once");
+    }
+}
+
+#[test]
+fn passwords_are_not_shown_without_tls_on_a_host_that_has_it() {
+    let plan = |host: &str, more: &str| {
+        let text = format!("[[auth]]\nhost = \"{host}\"\nscheme = \"basic\"\nuser = \"u\"\npassword = \"p\"\n{more}");
+        LoginFile::read(&text, environment).unwrap().credentials
+    };
+    let (open, safe) = (url("http://a.test/"), url("https://a.test/"));
+    let has = |credentials: &mut Credentials, url: &Url| credentials.header("GET", url, 1).is_some();
+    let mut credentials = plan("a.test", "");
+    assert!(has(&mut credentials, &open), "nobody has asked for anything else");
+    assert!(has(&mut credentials, &safe) && !has(&mut credentials, &open));
+    let mut credentials = plan("A.test", "");
+    credentials.guard(&[url("https://a.test/x")]);
+    assert!(!has(&mut credentials, &open), "a seed with https");
+    let mut credentials = plan("a.test", "http = true");
+    assert!(has(&mut credentials, &safe) && has(&mut credentials, &open), "the plan allows it");
+    // A port is meant as it is given.
+    for (host, over_tls) in [("a.test:443", true), ("a.test:80", false)] {
+        let mut credentials = plan(host, "");
+        assert_eq!((has(&mut credentials, &safe), has(&mut credentials, &open)), (over_tls, !over_tls), "{host}");
+    }
+}
+
 #[test]
 fn a_host_gets_its_own_credentials_and_no_other_does() {
     let mut credentials = LoginFile::read(PLAN, environment).unwrap().credentials;
@@ -123,7 +171,7 @@ fn a_host_gets_its_own_credentials_and_no_other_does() {
     }
     let page = url("https://d.test/x?y");
     let challenge = "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"";
-    assert!(credentials.challenge(&page, ["Negotiate", challenge]), "the first one is answered");
+    assert!(heard(&mut credentials, ["Negotiate", challenge].as_slice(), None), "the first one is answered");
     let header = credentials.header("GET", &page, 7).unwrap();
     assert!(
         header.contains("uri=\"/x?y\"")
@@ -131,9 +179,10 @@ fn a_host_gets_its_own_credentials_and_no_other_does() {
             && header.contains("cnonce=\"0000000000000007\"")
     );
     assert!(credentials.header("GET", &page, 8).unwrap().contains("nc=00000002"));
-    assert!(!credentials.challenge(&page, [challenge]), "a wrong password is not sent again");
-    assert!(credentials.challenge(&page, [format!("{challenge}, stale=true").as_str()]));
-    assert!(!credentials.challenge(&url("https://b.test/"), [challenge]), "basic was sent already");
+    assert!(!heard(&mut credentials, &[challenge], Some(&header)), "a wrong password is not sent again");
+    assert!(heard(&mut credentials, &[&format!("{challenge}, stale=true")], Some(&header)));
+    let basic = url("https://b.test/");
+    assert!(!credentials.heard(&basic, 401, [challenge], Some("Basic x")), "basic was sent already");
     assert!(!format!("{credentials:?}").contains("sesame"));
 }
 
@@ -145,6 +194,11 @@ fn a_plan_says_what_is_wrong_without_saying_secrets() {
             "[[login]]\nurl = \"https://a.test\"\nfields.p = { env = \"NONE\" }",
             "the environment variable NONE is not set",
         ),
+        ("[[login]]\nurl = \"https://me:hunter2@a.test/\"", "https://…@a.test/: no user name"),
+        ("[[login]]\nurl = \"https://me:hunter2@a b/\"", "https://…@a b/: not an http or https URL"),
+        ("[[auth]]\nhost = \"http://a.test\"\nscheme = \"basic\"", "http://a.test: not a host, with its port"),
+        ("[[auth]]\nhost = \"a.test/x\"\nscheme = \"basic\"", "a.test/x: not a host, with its port"),
+        ("[[auth]]\nhost = \"me:hunter2@a\"\nscheme = \"basic\"", "…@a: not a host, with its port"),
         ("[[auth]]\nhost = \"a\"\nscheme = \"ntlm\"", "ntlm: not one of basic, digest, bearer"),
         ("[[auth]]\nhost = \"a\"\nscheme = \"basic\"\nuser = \"u\"", "a: needs a password"),
         ("[[auth]]\nhost = \"a\"\nscheme = \"basic\"\npasswort = \"hunter2\"", "line 4: unknown field `passwort`"),
@@ -154,32 +208,6 @@ fn a_plan_says_what_is_wrong_without_saying_secrets() {
         assert!(error.starts_with(expected) && !error.contains("hunter2"), "{text}: {error}");
     }
     assert!(!format!("{:?}", LoginFile::read(PLAN, environment).unwrap()).contains("horse"));
-}
-
-const PAGE: &str = r#"<form action="/search"><input name=q></form>
-    <form id="login" method=POST action="/session?x=1#top">
-    <input type=hidden name=csrf value="t&amp;k"> <input name=email> <input type=password name=pw>
-    <input type=checkbox name=keep checked> <input type=checkbox name=spam> <input type=submit name=go value=Go>
-    <select name=lang><option value=de>Deutsch<option value=en selected>English</select>
-    <textarea name=note>a &lt; b</textarea></form>"#;
-
-#[test]
-fn a_form_is_sent_as_a_browser_would() {
-    let forms = forms(PAGE);
-    assert_eq!(forms.len(), 2);
-    let form = choose(&forms, None).unwrap();
-    assert_eq!((form.user.as_deref(), form.password.as_deref()), (Some("email"), Some("pw")));
-    let values = [("user".into(), Secret::new("me@a.test")), ("password".into(), Secret::new("a&b"))];
-    let sent = form.submit(&url("https://a.test/login"), &values).unwrap();
-    assert_eq!(sent.url, url("https://a.test/session?x=1"));
-    let body = sent.body.as_ref().unwrap().reveal();
-    assert_eq!(body, "csrf=t%26k&email=me%40a.test&pw=a%26b&keep=on&lang=en&note=a+%3C+b");
-    assert!(!format!("{sent:?}").contains("a%26b"));
-    let search =
-        choose(&forms, Some("/search")).unwrap().submit(&url("https://a.test/x?y"), &[("q".into(), Secret::new("z"))]);
-    assert_eq!(search.unwrap().url, url("https://a.test/search?q=z"));
-    assert!(choose(&forms, Some("register")).is_none());
-    assert!(super::form::forms(&"<form><input name=a>".repeat(10_000))[0].fields.len() <= 512);
 }
 
 /// A site whose tokens are good once, and which can lose its session.
@@ -232,8 +260,9 @@ impl Site {
 
 /// Whether an answer loses the session.
 fn lost(session: &mut LoginSession, status: u16, redirect: Option<&Url>, html: &str) -> bool {
+    let page = url("https://a.test/page");
     let is_lost = session.login().is_lost(status, redirect, html.as_bytes());
-    session.saw(status, is_lost)
+    session.saw(&page, status, is_lost)
 }
 
 #[test]
@@ -296,49 +325,48 @@ fn a_login_that_fails_says_why_and_is_not_tried_again() {
     for (html, why) in [
         ("<form action=https://evil.test/ method=post><input type=password name=p></form>", "another host"),
         ("<form action=http://a.test/ method=post><input type=password name=p></form>", "without TLS"),
+        ("<form action=https://x.a.test/ method=post><input type=password name=p></form>", ""),
         ("<p>no form</p>", "no such form"),
     ] {
         let mut session = session("correct horse");
         session.begin();
         let step = session.answer(&Answer { url: &home, status: 200, html });
-        assert!(matches!(&step, Step::Failed(said) if said.contains(why)), "{step:?}");
+        match &step {
+            Step::Submit(sent) => assert!(why.is_empty(), "{sent:?}"),
+            Step::Failed(said) => assert!(!why.is_empty() && said.contains(why), "{step:?}"),
+            _ => panic!("{step:?}"),
+        }
     }
+    // The login page redirects to a stranger, whose form leads to himself.
+    let mut session = session("correct horse");
+    session.begin();
+    let html = "<form method=post><input type=password name=p></form>";
+    let step = session.answer(&Answer { url: &url("https://evil.example/"), status: 200, html });
+    assert!(matches!(&step, Step::Failed(said) if said.contains("another host, evil.example")), "{step:?}");
 }
 
 #[test]
-fn links_that_log_out_are_known() {
-    for (path, expected) in [
-        ("/logout", true),
-        ("/user/logout/", true),
-        ("/Account/LogOff", true),
-        ("/logout.php?token=1", true),
-        ("/wiki/Special:UserLogout", true),
-        ("/w/index.php?title=Special:UserLogout&returnto=x", true),
-        ("/wp-login.php?action=logout&_wpnonce=1", true),
-        ("/index.php?q=user/logout", true),
-        ("/?logout", true),
-        ("/?logout=1", true),
-        ("/ucp.php?mode=logout&sid=1", true),
-        ("/users/sign_out", true),
-        ("/logout;jsessionid=1", true),
-        ("/articles/logout-problems", false),
-        ("/logout/help", false),
-        ("/search?q=logout", false),
-        ("/?logout=false", false),
-        ("/login", false),
-        ("/blog", false),
-    ] {
-        assert_eq!(is_logout(&url("https://a.test/").join(path).unwrap()), expected, "{path}");
-    }
-}
-
-#[test]
-fn the_whole_text_of_a_link_tells_that_it_ends_a_session() {
-    for text in ["Sign out", "LOG OUT", "» Logout «", "Abmelden", "Déconnexion", "Se déconnecter", "Выйти", "Log off."]
-    {
-        assert!(says_logout(text), "{text}");
-    }
-    for text in ["", "→", "How to log out", "Sign outside", "Log out problems and what to do about them all", "out"] {
-        assert!(!says_logout(text), "{text}");
-    }
+fn a_login_reaches_the_hosts_that_get_its_cookies() {
+    let plan = "[[login]]\nurl = \"https://sso.site.test/login\"\nfields.password = \"p\"";
+    let mut session = LoginSession::new(LoginFile::read(plan, environment).unwrap().logins.remove(0));
+    let copy = session.login().clone();
+    let (login, www) = (url("https://sso.site.test/login"), url("https://www.site.test/"));
+    session.begin();
+    session.was_given(&login, "seen=1; Domain=site.test");
+    assert!(!copy.concerns(&www), "a cookie of the login page");
+    let html = "<form method=post action=/enter><input type=password name=p></form>";
+    assert!(matches!(session.answer(&Answer { url: &login, status: 200, html }), Step::Submit(_)));
+    session.was_given(&url("https://app.site.test/callback"), "own=1");
+    assert!(copy.concerns(&url("https://app.site.test/")) && !copy.concerns(&url("https://x.app.site.test/")));
+    session.was_given(&url("https://other.test/"), "sid=1; Domain=other.test");
+    session.was_given(&login, "sid=1; Path=/; domain=.Site.test; Secure");
+    assert!(copy.concerns(&www) && copy.concerns(&login));
+    assert!(!copy.concerns(&url("https://other.test/")) && !copy.concerns(&url("https://notsite.test/")));
+    assert_eq!(session.answer(&Answer { url: &www, status: 200, html: "hello" }), Step::Done);
+    // A 401 of a host that has shown nothing may ask for another account.
+    assert!(!session.saw(&www, 401, copy.is_lost(401, None, b"")));
+    assert!(!session.saw(&www, 200, false));
+    assert!(session.saw(&www, 401, copy.is_lost(401, None, b"")));
+    session.begin();
+    assert!(!session.is_inside());
 }

@@ -50,12 +50,14 @@ pub(super) fn words(via: Via) -> &'static str {
 
 /// The reason why a URL was refused. If a reason has several causes, the cause is named.
 pub(super) fn refusal(settings: &Settings, url: &Url, reason: SkipReason, detail: Detail) -> &'static str {
+    let has_account = !(settings.access.login.is_empty() && settings.access.cookies_file.is_empty());
     match (reason, detail) {
-        (SkipReason::Nofollow, _) if !settings.access.login.is_empty() && is_logout(url) => {
-            "it would end the session of the crawl (--login)"
+        (SkipReason::Nofollow, _) if has_account && is_logout(url) => {
+            "it would end the session of the crawl (--login, --cookies-file)"
         }
-        (SkipReason::Nofollow, _) if !settings.access.login.is_empty() => {
-            "the link or its page says nofollow, or the text of the link says that it ends the session of the crawl (--login)"
+        (SkipReason::Nofollow, _) if has_account => {
+            "the link or its page says nofollow, or the text of the link says that it ends the session of the crawl \
+             (--login, --cookies-file)"
         }
         (SkipReason::Budget, Detail::HostCap) => "beyond --max-pages-per-host",
         (SkipReason::Budget, Detail::DomainCap) => "beyond --max-pages-per-domain",

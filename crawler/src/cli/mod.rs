@@ -287,7 +287,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
                     | OpenError::Foreign(_)
                     | OpenError::Missing(_)
                     | OpenError::Pattern(_)
-                    | OpenError::Access(AccessError::File(..) | AccessError::NoAgent)
+                    | OpenError::Access(AccessError::File(..) | AccessError::NoAgent | AccessError::NoCookies(_))
                     | OpenError::Topic(TopicError::File { .. } | TopicError::Empty)
                     | OpenError::Known(_)
             )

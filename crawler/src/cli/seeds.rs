@@ -1,6 +1,5 @@
 //! The seeds of a crawl: on the command line, and in files.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::path::PathBuf;
@@ -9,6 +8,7 @@ use dedup_stage::url::drop_user;
 use url::Url;
 
 use super::{Usage, typed};
+use crate::auth::without_user;
 use crate::crawl::CrawlDir;
 
 /// The seeds of a crawl.
@@ -26,7 +26,7 @@ pub(super) struct Seeds {
 pub(super) fn seeds(given: &Seeds) -> anyhow::Result<Vec<Url>> {
     let mut seeds = Vec::new();
     for seed in &given.seeds {
-        seeds.push(parse_seed(seed).map_err(|error| Usage(format!("seed {:?}: {error}", hidden(seed))))?);
+        seeds.push(parse_seed(seed).map_err(|error| Usage(format!("seed {:?}: {error}", without_user(seed))))?);
     }
     for file in &given.seed_files {
         let name = file.display();
@@ -43,7 +43,8 @@ pub(super) fn seeds(given: &Seeds) -> anyhow::Result<Vec<Url>> {
                 continue;
             }
             seeds.push(
-                parse_seed(seed).map_err(|error| Usage(format!("{name}:{}: {:?}: {error}", line + 1, hidden(seed))))?,
+                parse_seed(seed)
+                    .map_err(|error| Usage(format!("{name}:{}: {:?}: {error}", line + 1, without_user(seed))))?,
             );
         }
     }
@@ -93,17 +94,6 @@ fn parse_seed(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// A seed in a form that messages may show: without its password.
-fn hidden(seed: &str) -> Cow<'_, str> {
-    let start = seed.find("//").map_or(0, |at| at + 2);
-    let rest = &seed[start..];
-    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-    match authority.rfind('@') {
-        Some(at) => format!("{}…{}", &seed[..start], &rest[at..]).into(),
-        None => seed.into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,7 +108,7 @@ mod tests {
         }
         let said = parse_seed("http://me:s3cret@a.test/x").unwrap_err();
         assert!(said.contains("the account of a.test") && said.contains("--login"), "{said}");
-        assert_eq!(hidden("http://a.test/@me"), "http://a.test/@me", "no user name: the path has it");
+        assert_eq!(without_user("http://a.test/@me"), "http://a.test/@me", "no user name: the path has it");
     }
 
     #[test]

@@ -73,6 +73,15 @@ impl Jars {
 
     /// Stores the cookies of an answer from `url`.
     pub fn store<'a>(&mut self, url: &Url, values: impl IntoIterator<Item = &'a str>) -> Stored {
+        self.take(url, values, false)
+    }
+
+    /// Stores the cookies of an answer that belongs to a login. They are the last to be dropped to make room.
+    pub fn store_lasting<'a>(&mut self, url: &Url, values: impl IntoIterator<Item = &'a str>) -> Stored {
+        self.take(url, values, true)
+    }
+
+    fn take<'a>(&mut self, url: &Url, values: impl IntoIterator<Item = &'a str>, lasts: bool) -> Stored {
         let mut stored = Stored::default();
         let mut values = values.into_iter().take(Self::MAX_PER_ANSWER).peekable();
         if values.peek().is_none() {
@@ -81,14 +90,19 @@ impl Jars {
         let Some(name) = site_of(url) else { return stored };
         self.change(name, &mut stored, |site, limits, refused| {
             for value in values {
-                *refused += usize::from(!site.take(value, url, limits));
+                *refused += usize::from(!site.take(value, url, limits, lasts));
             }
         });
         stored
     }
 
-    /// Stores cookies from a file. Returns the sites that have changed, and how many cookies were refused.
+    /// Stores cookies from a file. Returns the sites that have changed, and how many cookies were refused. They are the
+    /// last to be dropped to make room.
     pub fn load(&mut self, records: impl IntoIterator<Item = Record>) -> Stored {
+        self.insert(records, true)
+    }
+
+    fn insert(&mut self, records: impl IntoIterator<Item = Record>, lasts: bool) -> Stored {
         let mut stored = Stored::default();
         for record in records {
             let Some((url, cookie)) = record.as_answer() else {
@@ -97,7 +111,7 @@ impl Jars {
             };
             let Some(name) = site_of(&url) else { continue };
             self.change(name, &mut stored, |site, limits, refused| {
-                *refused += usize::from(!site.insert(&cookie, &url, limits));
+                *refused += usize::from(!site.insert(&cookie, &url, limits, lasts));
             });
         }
         stored.changed.sort_unstable();
@@ -115,8 +129,13 @@ impl Jars {
     /// Restores the cookies that [`Jars::to_bytes`] has encoded. Returns false if the bytes cannot be read.
     pub fn restore(&mut self, bytes: &[u8]) -> bool {
         let Ok(records) = serde_json::from_slice::<Vec<Record>>(bytes) else { return false };
-        self.load(records);
+        self.insert(records, false);
         true
+    }
+
+    /// The registrable domains that have cookies.
+    pub fn sites(&self) -> impl Iterator<Item = &str> {
+        self.sites.keys().map(String::as_str)
     }
 
     /// The number of cookies.
@@ -149,7 +168,8 @@ impl Jars {
             stored.changed.push(name);
         }
         while self.bytes > self.limits.total_bytes && self.sites.len() > 1 {
-            let idle = self.sites.iter().min_by_key(|(_, site)| site.used).map(|(name, _)| name.clone());
+            let idle =
+                self.sites.iter().min_by_key(|(_, site)| (site.has_lasting(), site.used)).map(|(name, _)| name.clone());
             let Some(idle) = idle else { return };
             self.bytes -= self.sites.remove(&idle).map_or(0, |site| site.bytes());
             stored.changed.push(idle);

@@ -1,6 +1,6 @@
 //! The cookies of one site.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use cookie_store::{CookieStore, RawCookie};
 use dedup_stage::url::registrable;
@@ -18,6 +18,8 @@ pub struct Site {
     store: CookieStore,
     /// The names and sizes of the cookies, in the order in which they were last set.
     order: VecDeque<(Name, usize)>,
+    /// The names that a file or a login has brought. These cookies are the last to be dropped.
+    lasting: HashSet<Name>,
     bytes: usize,
     /// The number of changes so far.
     pub changes: u64,
@@ -29,18 +31,20 @@ impl Site {
     /// The bytes that a cookie costs besides its strings.
     const OVERHEAD: usize = 256;
 
-    /// Stores one value of `Set-Cookie`. Returns false if it is refused.
-    pub fn take(&mut self, value: &str, url: &Url, limits: &Limits) -> bool {
+    /// Stores one value of `Set-Cookie`. Returns false if it is refused. If it `lasts`, it is among the last to be
+    /// dropped.
+    pub fn take(&mut self, value: &str, url: &Url, limits: &Limits, lasts: bool) -> bool {
         // Control bytes make the whole line invalid (RFC 6265bis, section 5.6). A tab may stand between attributes.
         if value.bytes().any(|byte| byte < 0x20 && byte != b'\t' || byte == 0x7f) {
             return false;
         }
         let Ok(cookie) = RawCookie::parse(value) else { return false };
-        self.insert(&cookie, url, limits)
+        self.insert(&cookie, url, limits, lasts)
     }
 
-    /// Stores a cookie as if `url` had sent it. Returns false if it is refused.
-    pub fn insert(&mut self, cookie: &RawCookie<'_>, url: &Url, limits: &Limits) -> bool {
+    /// Stores a cookie as if `url` had sent it. Returns false if it is refused. If it `lasts`, it is among the last to
+    /// be dropped.
+    pub fn insert(&mut self, cookie: &RawCookie<'_>, url: &Url, limits: &Limits, lasts: bool) -> bool {
         let size = cookie.name().len() + cookie.value().len();
         let is_long = |attribute: Option<&str>| attribute.is_some_and(|text| text.len() > 1024);
         if size == 0 || size > limits.cookie_bytes || is_long(cookie.path()) || is_long(cookie.domain()) {
@@ -67,6 +71,9 @@ impl Site {
                 && known.domain == parsed.domain
         });
         if is_same {
+            if lasts {
+                self.lasting.insert(name);
+            }
             return true;
         }
         let (expired, was_there) = (parsed.is_expired(), known.is_some());
@@ -79,10 +86,14 @@ impl Site {
         }
         if !expired {
             let bytes = size + name.0.len() + name.1.len() + Self::OVERHEAD;
+            if lasts {
+                self.lasting.insert(name.clone());
+            }
             self.order.push_back((name, bytes));
             self.bytes += bytes;
             while self.order.len() > limits.per_site {
-                if let Some((oldest, _)) = self.order.front().cloned() {
+                let passing = self.order.iter().find(|(name, _)| !self.lasting.contains(name));
+                if let Some((oldest, _)) = passing.or(self.order.front()).cloned() {
                     self.forget(&oldest, true);
                 }
             }
@@ -94,6 +105,7 @@ impl Site {
     fn forget(&mut self, name: &Name, gone: bool) {
         if gone {
             self.store.remove(&name.0, &name.1, &name.2);
+            self.lasting.remove(name);
         }
         if let Some(at) = self.order.iter().position(|(other, _)| other == name) {
             let (_, bytes) = self.order.remove(at).unwrap_or_default();
@@ -125,6 +137,11 @@ impl Site {
     pub fn records(&self) -> Vec<Record> {
         let cookies = self.order.iter().filter_map(|((domain, path, name), _)| self.store.get(domain, path, name));
         cookies.map(Record::of).collect()
+    }
+
+    /// Whether a file or a login has brought one of the cookies.
+    pub fn has_lasting(&self) -> bool {
+        !self.lasting.is_empty()
     }
 
     /// The number of cookies.

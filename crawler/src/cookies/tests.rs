@@ -207,3 +207,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn cookies_of_a_file_and_of_a_login_are_the_last_to_go() {
+    let mut jars = Jars::new(Limits { per_site: 5, ..Limits::default() });
+    jars.load(file::read("a.test\tTRUE\t/\tFALSE\t0\tfile\t1\n").unwrap());
+    jars.store_lasting(&url("https://a.test/"), ["login=1; Domain=a.test"]);
+    for n in 0..20 {
+        jars.store(&url(&format!("https://s{n}.a.test/")), [format!("x={n}").as_str()]);
+    }
+    assert_eq!(jars.len(), 5);
+    assert_eq!(jars.header(&url("https://a.test/")).as_deref(), Some("file=1; login=1"));
+    // What the site sets again stays among them, and so it does after a restart.
+    jars.store(&url("https://a.test/"), ["file=2; Domain=a.test"]);
+    let bytes = jars.to_bytes("a.test").unwrap();
+    let mut later = Jars::new(Limits { per_site: 5, ..Limits::default() });
+    later.load(file::read("a.test\tTRUE\t/\tFALSE\t0\tfile\t1\n").unwrap());
+    assert!(later.restore(&bytes));
+    for n in 0..20 {
+        later.store(&url(&format!("https://t{n}.a.test/")), [format!("x={n}").as_str()]);
+    }
+    assert!(later.header(&url("https://a.test/")).unwrap().contains("file=2"));
+}

@@ -56,7 +56,7 @@ impl CrawlDir {
         let topic = Topic::open(&settings.focus, &mut session, &mut |url| {
             Err(TopicError::Example { url: url.to_string(), reason: "was not fetched before the crawl".into() })
         })?;
-        let access = SiteAccess::open(&settings.access, &mut session)?;
+        let access = SiteAccess::open(&settings.access, &all_seeds, &mut session)?;
         let config::Dedup { known: files, distance, threads, .. } = &settings.dedup;
         let corpora = Corpora::open(files, *distance, *threads)?;
         let hasher = KeyHasher::new(secret(&mut session).map_err(store_error)?);
@@ -72,6 +72,7 @@ impl CrawlDir {
             archive: settings.output.warc.then(|| request_fields(settings)),
             logins: access.logins(),
             has_account: access.has_account(),
+            file_sites: access.file_sites(),
             purpose: Purpose::named(&settings.access.purpose),
             forms: Forms { text: settings.output.text, markdown: settings.output.markdown },
         });

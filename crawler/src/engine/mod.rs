@@ -38,6 +38,7 @@ mod rescue;
 mod round;
 mod scores;
 mod scoring;
+mod sessions;
 mod standing;
 mod start;
 mod stats;

@@ -16,7 +16,7 @@ use super::line::{Facts, line};
 use super::message::{LinkNote, Need, PageFinding, RedirectFinding};
 use super::worker::{Answered, Worker, header, validators, wait};
 use crate::archive::Exchange;
-use crate::auth::logout::{is_logout, says_logout};
+use crate::auth::logout::says_logout;
 use crate::extract::page_lines;
 use crate::feeds::{self, Kind, markdown};
 use crate::fetch::{Response, Truncation, Validators, is_redirect};
@@ -43,10 +43,12 @@ impl Worker<'_> {
             self.text(answered, kind, content_type)
         };
         let stub = self.stub(response, &page);
-        let permissions = self.permissions(answered, &page);
+        let markup = if page.is_text { Markup::read(&response.body, &self.context.token) } else { Markup::default() };
+        let permissions = self.permissions(answered, &page, &markup);
         let forbidden = self.context.purpose.and_then(|purpose| permissions.forbids(purpose, is_image(content_type)));
         let headers = response.headers.get_all("x-robots-tag").iter().filter_map(|value| value.to_str().ok());
-        let directives = robots::page_directives([], headers, &self.context.token);
+        // The reader has read the meta elements for all robots. Those for this crawler are left.
+        let directives = robots::page_directives(markup.metas_of(&self.context.token), headers, &self.context.token);
         page.noindex |= directives.noindex;
         page.nofollow |= directives.nofollow;
 
@@ -170,7 +172,8 @@ impl Worker<'_> {
         };
         // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its
         // target.
-        let note = LinkNote { refusal: self.refusal(target, job.depth), ..LinkNote::default() };
+        let withheld = self.logs_out(target).then_some(SkipReason::Nofollow);
+        let note = LinkNote { refusal: self.refusal(target, job.depth).or(withheld), ..LinkNote::default() };
         (link, note, finding)
     }
 
@@ -249,9 +252,8 @@ impl Worker<'_> {
     }
 
     /// Reads what the origin, the header and the page say about the use of an answer.
-    fn permissions(&self, answered: &Answered<'_>, page: &Page) -> Permissions {
+    fn permissions(&self, answered: &Answered<'_>, page: &Page, markup: &Markup) -> Permissions {
         let Answered { job, said, response, .. } = *answered;
-        let markup = if page.is_text { Markup::read(&response.body) } else { Markup::default() };
         let headers = response.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let metas = markup.metas.iter().map(|(name, content)| (name.as_str(), content.as_str()));
         // The reader has read `noindex` already. The markup is read again only if it may have other statements.
@@ -278,17 +280,8 @@ impl Worker<'_> {
             None if is_good => requisites::of_answer(&job.url, content_type, &response.body, is_requisite),
             _ => Vec::new(),
         };
-        urls.into_iter().map(|url| Need { id: self.context.keys.identify(&url).0, url }).collect()
-    }
-
-    /// Whether a link with this text would end the session of the crawl. The text counts only if the crawl has a
-    /// session: on the site of a login, and on the host of a page that was fetched with an account.
-    fn ends_session(&self, answered: &Answered<'_>, url: &Url, text: &str) -> bool {
-        let is_own = || {
-            answered.worn.is_private && url.host() == answered.job.url.host()
-                || self.context.logins.iter().any(|login| login.concerns(url))
-        };
-        is_logout(url) || says_logout(text) && is_own()
+        let urls = urls.into_iter().filter(|url| !self.logs_out(url));
+        urls.map(|url| Need { id: self.context.keys.identify(&url).0, url }).collect()
     }
 
     /// The links of a page, one per identity, with their notes and relations. In a focused crawl, `hits` has the words
@@ -302,6 +295,7 @@ impl Worker<'_> {
         let job = answered.job;
         let mut hits = hits.into_iter();
         let own = Hints::from_bits(job.merits.hint);
+        let labelled = self.labelled(answered);
         let mut known = HashMap::with_capacity(page.links.len());
         let (mut links, mut notes) = (Vec::with_capacity(page.links.len()), Vec::with_capacity(page.links.len()));
         let mut all_rels: Vec<Rels> = Vec::with_capacity(page.links.len());
@@ -316,7 +310,10 @@ impl Worker<'_> {
                 Entry::Vacant(place) => place.insert(links.len()),
             };
             let withheld = self.context.obey_robots && (page.nofollow || nofollow)
-                || self.context.has_account && self.ends_session(answered, &link.url, &anchor);
+                || self.logs_out(&link.url)
+                || self.context.has_account
+                    && (says_logout(&anchor) || labelled.contains(&link.url))
+                    && self.has_session(answered, &link.url);
             let refusal = self.refusal(&link.url, job.depth + 1).or(withheld.then_some(SkipReason::Nofollow));
             let refusal = refusal.or(own.ends_languages(rels).then_some(SkipReason::Trap));
             links.push(link);

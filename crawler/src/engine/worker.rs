@@ -58,6 +58,8 @@ pub struct Context {
     pub logins: Vec<Login>,
     /// Whether the crawl has an account somewhere: then links that end a session are not followed.
     pub has_account: bool,
+    /// The registrable domains of the cookies of a browser: the crawl has a session there.
+    pub file_sites: Arc<HashSet<String>>,
     /// The purpose of the crawl, if one is given.
     pub purpose: Option<Purpose>,
     /// The forms in which the main text of pages is written.
@@ -139,7 +141,7 @@ impl Worker<'_> {
                     cut: response.truncated.filter(|why| *why != Truncation::NotAPage).map(Truncation::kind),
                 });
                 if matches!(job.kind, JobKind::Page | JobKind::Sitemap) {
-                    heard = Some((response.status, Heard::read(&job.url, &response, &self.context.logins)));
+                    heard = Some((response.status, Heard::read(&job.url, &worn, &response, &self.context.logins)));
                 }
                 let answered = Answered {
                     job: &job,
@@ -222,7 +224,8 @@ impl Worker<'_> {
                 sitemap::Kind::Page => {
                     let (id, _) = self.context.keys.identify(&entry.loc);
                     if known.insert(id.url) {
-                        let refusal = self.refusal(&entry.loc, 1);
+                        let withheld = self.logs_out(&entry.loc).then_some(SkipReason::Nofollow);
+                        let refusal = self.refusal(&entry.loc, 1).or(withheld);
                         let hints = Hints::of_sitemap(entry.lastmod.as_deref(), ended_at);
                         let lastmod = entry.lastmod.as_deref().and_then(hints::changed_at).map(|at| at.end);
                         finding.pages.push(Named { url: entry.loc, id, refusal, hints, lastmod });

@@ -27,15 +27,22 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 impl Markup {
-    /// Reads the head of a page. `body` is not decoded, because everything that counts is ASCII.
-    pub fn read(body: &[u8]) -> Self {
+    /// Reads the head of a page. `body` is not decoded, because everything that counts is ASCII. `token` is the product
+    /// token of the crawler, to which the page may speak.
+    pub fn read(body: &[u8], token: &str) -> Self {
         let head = &body[..body.len().min(HEAD)];
-        if !WORDS.is_match(head) {
+        if !WORDS.is_match(head) && !contains(head, token.as_bytes()) {
             return Self::default();
         }
         let mut found = Self::default();
         tokenizer::read(&String::from_utf8_lossy(head), &mut found);
         found
+    }
+
+    /// The contents of the meta elements with the name of a crawler.
+    pub fn metas_of<'a>(&'a self, token: &'a str) -> impl Iterator<Item = &'a str> {
+        let named = self.metas.iter().filter(move |(name, _)| name.eq_ignore_ascii_case(token));
+        named.map(|(_, content)| content.as_str())
     }
 }
 
@@ -66,6 +73,13 @@ impl Sink for Markup {
     }
 }
 
+/// Whether a text has a word, in whatever case.
+fn contains(text: &[u8], word: &[u8]) -> bool {
+    let Some(first) = word.first() else { return false };
+    let mut places = memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text);
+    places.any(|at| text.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word)))
+}
+
 /// The way in which the content of an element is read.
 fn content_of(name: Name) -> Content {
     const ELEMENTS: [(Name, Content); 9] = [
@@ -94,14 +108,23 @@ mod tests {
     fn metas_and_licences_are_read_whatever_their_case() {
         let page = br#"<title><meta name=robots content=noai></title><META NAME=Robots CONTENT="NOAI, noarchive">
             <meta name=tdm-reservation content=1><link rel="License nofollow" href=/l><link rel=next href=/n>"#;
-        let found = Markup::read(page);
+        let found = Markup::read(page, "bot");
         let metas = [("robots", "NOAI, noarchive"), ("tdm-reservation", "1")];
         assert_eq!(found.metas, metas.map(|(name, content)| (name.to_owned(), content.to_owned())));
         assert_eq!(found.licences, ["/l"]);
         let hidden = b"<script><meta name=robots content=noai></script><style><link rel=license href=/x></style>\
             <textarea><link rel=license href=/y></textarea><!-- <link rel=license href=/z> -->\
             <link href='&#47;l&amp;m' rel='licence'><plaintext><link rel=license href=/w>";
-        assert_eq!(Markup::read(hidden), Markup { metas: Vec::new(), licences: vec!["/l&m".to_owned()] });
-        assert_eq!(Markup::read(b"<meta name=robots content=index><link rel=next href=/n>"), Markup::default());
+        assert_eq!(Markup::read(hidden, "bot"), Markup { metas: Vec::new(), licences: vec!["/l&m".to_owned()] });
+        let page = b"<meta name=robots content=index><link rel=next href=/n>";
+        assert_eq!(Markup::read(page, "bot-b"), Markup::default());
+    }
+
+    #[test]
+    fn metas_with_the_name_of_the_crawler_are_read() {
+        let page = b"<meta name=Our-Bot content='nofollow, x'><meta name=other content=noindex><p>text";
+        let found = Markup::read(page, "our-bot");
+        assert_eq!(found.metas_of("our-bot").collect::<Vec<_>>(), ["nofollow, x"]);
+        assert_eq!(Markup::read(page, "third"), Markup::default());
     }
 }
