@@ -58,6 +58,7 @@ fn text_title_and_links_are_read() {
         title: "A title".into(),
         text: "Hello world\n\nsecond page".into(),
         links: ["http://a.test/0", "http://a.test/all", "http://a.test/1"].map(String::from).to_vec(),
+        links_cut: 0,
         pages: 2,
         pages_cut: 0,
     };
