@@ -201,7 +201,7 @@ fn known(n: u64, planted: u64, path: &Path, distance: u32) {
             for flip in 0..flips {
                 fingerprint ^= 1 << (random(page, 202 + flip) % 64);
             }
-            let twin = finder.find(&[1; 32], Some((fingerprint, &Sketch::from_bytes(sketch))));
+            let twin = finder.find(&[1; 32], Some((fingerprint, &Sketch::from_bytes(sketch)))).unwrap();
             expected += u64::from(page % 2 == 0);
             found += u64::from(twin.is_some() && page % 2 == 0);
             wrong += u64::from(twin.is_some_and(|twin| known.signatures().places()[twin.row as usize] == 0));

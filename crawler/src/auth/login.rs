@@ -125,17 +125,19 @@ pub struct LoginSession {
     attempts: u32,
     /// Other hosts that have shown pages since the last login.
     shown: BTreeSet<String>,
+    /// URLs at which the session was lost, until they are answered again.
+    lost_at: BTreeSet<String>,
 }
 
 impl LoginSession {
     /// The most logins in a row without a page between them.
     pub const MAX_ATTEMPTS: u32 = 3;
-    /// The most other hosts whose pages are remembered.
-    const MOST_SHOWN: usize = 256;
+    /// The most hosts, and the most URLs, that are remembered.
+    const MOST_KNOWN: usize = 256;
 
     /// A login that has not begun.
     pub fn new(login: Login) -> Self {
-        Self { login, state: State::Outside, attempts: 0, shown: BTreeSet::new() }
+        Self { login, state: State::Outside, attempts: 0, shown: BTreeSet::new(), lost_at: BTreeSet::new() }
     }
 
     /// The first step of a login. Call this also after the session was lost.
@@ -253,22 +255,35 @@ impl LoginSession {
     /// Records an answer of this site from `url`. `is_lost` is the result of [`Login::is_lost`] for it. Returns whether
     /// the session was lost: then the URL is queued again, and [`LoginSession::begin`] begins a new login. A 401 of
     /// another host than that of the login counts only if the host has shown pages since the last login, because it
-    /// may ask for another account.
+    /// may ask for another account. If the session is lost at one URL twice, the URL itself may end sessions: then the
+    /// second answer counts as that of the URL.
     pub fn saw(&mut self, url: &Url, status: u16, is_lost: bool) -> bool {
-        if self.state != State::Inside {
+        if matches!(self.state, State::Failed(_)) {
             return false;
         }
         let other = url.host_str().filter(|_| url.host() != self.login.url.host());
         let is_lost = is_lost && !(status == 401 && other.is_some_and(|host| !self.shown.contains(host)));
-        if let Some(host) = other.filter(|_| status < 400 && !is_lost && self.shown.len() < Self::MOST_SHOWN) {
+        if let Some(host) = other.filter(|_| status < 400 && !is_lost && self.shown.len() < Self::MOST_KNOWN) {
             self.shown.insert(host.to_owned());
         }
-        if is_lost {
-            self.state = State::Outside;
-        } else if status < 400 {
-            self.attempts = 0;
+        if self.state != State::Inside {
+            // It was requested before the session was lost.
+            return is_lost;
         }
-        is_lost
+        if !is_lost {
+            self.attempts = if status < 400 { 0 } else { self.attempts };
+            self.lost_at.remove(url.as_str());
+            return false;
+        }
+        self.state = State::Outside;
+        if self.lost_at.remove(url.as_str()) {
+            self.attempts = self.attempts.saturating_sub(1);
+            return false;
+        }
+        if self.lost_at.len() < Self::MOST_KNOWN {
+            self.lost_at.insert(url.as_str().to_owned());
+        }
+        true
     }
 
     /// The description of the login.

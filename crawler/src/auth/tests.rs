@@ -276,17 +276,33 @@ fn a_login_gets_in_and_gets_in_again_when_the_session_is_lost() {
     assert!(!lost(&mut session, 302, Some(&url("https://b.test/login")), ""), "another host's login page");
     site.inside = false;
     assert!(lost(&mut session, 302, Some(&login), ""));
-    assert!(!lost(&mut session, 302, Some(&login), ""), "told once");
+    assert!(lost(&mut session, 302, Some(&login), ""), "it was requested before the session was lost");
     assert_eq!(site.run(&mut session), Step::Done);
     assert_eq!(site.posts, 2);
+    assert!(!lost(&mut session, 200, None, "a page"));
     // A site that takes the session away at once is not asked for ever.
-    for _ in 1..LoginSession::MAX_ATTEMPTS {
-        assert!(lost(&mut session, 401, None, ""));
-        assert_eq!(site.run(&mut session), Step::Done);
+    let mut pages = (0..).map(|n| url(&format!("https://a.test/{n}")));
+    let mut posts = 2;
+    while session.saw(&pages.next().unwrap(), 401, true) && site.run(&mut session) == Step::Done {
+        posts += 1;
     }
-    assert!(lost(&mut session, 401, None, ""));
     assert!(matches!(site.run(&mut session), Step::Failed(_)));
-    assert_eq!(site.posts, 1 + LoginSession::MAX_ATTEMPTS);
+    assert_eq!((site.posts, posts), (2 + LoginSession::MAX_ATTEMPTS, 2 + LoginSession::MAX_ATTEMPTS));
+}
+
+#[test]
+fn a_url_that_ends_each_session_is_answered_and_does_not_end_the_crawl() {
+    let mut site = Site::default();
+    let mut session = LoginSession::new(LoginFile::read(PLAN, environment).unwrap().logins.remove(0));
+    assert_eq!(site.run(&mut session), Step::Done);
+    for n in 0..10 {
+        let (bye, page) = (url(&format!("https://a.test/bye/{n}")), url(&format!("https://a.test/{n}")));
+        assert!(session.saw(&bye, 401, true), "perhaps the session has come to its end");
+        assert_eq!(site.run(&mut session), Step::Done);
+        assert!(!session.saw(&bye, 401, true), "it is the URL");
+        assert_eq!(site.run(&mut session), Step::Done, "{n}");
+        assert!(!session.saw(&page, 200, false));
+    }
 }
 
 #[test]
