@@ -4,10 +4,10 @@
 //! readable only by its owner). Nothing here prints them.
 //!
 //! [`crate::access::SiteAccess`] uses this module. For every request, it takes the value of `Authorization` from
-//! [`Credentials::header`]. After a 401 with `WWW-Authenticate`, it passes the challenge to [`Credentials::challenge`];
-//! if that returns true, the request is made once more. It runs the steps of [`login::LoginSession`] before the first
-//! page, and again when a session is lost. [`logout::is_logout`] finds the links that a crawl with an account never
-//! follows.
+//! [`Credentials::header`]. After every answer, it passes the challenges in `WWW-Authenticate` to
+//! [`Credentials::heard`]; if that returns true, the request is made once more. It runs the steps of
+//! [`login::LoginSession`] before the first page, and again when a session is lost. [`logout::is_logout`] finds the
+//! links that a crawl with an account never follows.
 
 pub mod credentials;
 pub mod digest;
