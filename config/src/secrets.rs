@@ -2,7 +2,7 @@
 
 use crate::Settings;
 
-/// What stands in the place of a secret.
+/// What stands in the place of a header's value.
 const HIDDEN: &str = "[redacted]";
 
 impl Settings {
@@ -23,12 +23,12 @@ pub(crate) fn name_of(header: &str) -> String {
     name.map_or_else(|| HIDDEN.to_owned(), |name| format!("{name}: {HIDDEN}"))
 }
 
-/// A URL without user and password. It may be mistyped.
+/// A URL, as somebody typed it, in a form that messages may show: with `…` in the place of its user and password.
 pub fn without_user(url: &str) -> String {
     let begin = url.find("//").map_or(0, |slashes| slashes + 2);
     let host = url[begin..].split(['/', '?', '#']).next().unwrap_or_default();
     match host.rfind('@') {
-        Some(at) => format!("{}{HIDDEN}{}", &url[..begin], &url[begin + at..]),
+        Some(at) => format!("{}…{}", &url[..begin], &url[begin + at..]),
         None => url.to_owned(),
     }
 }
@@ -44,13 +44,10 @@ mod tests {
         settings.fetch.proxy = "http://me:MINE@127.0.0.1:3128/".into();
         let shown = settings.without_secrets().to_toml();
         assert!(!shown.contains("MINE"), "{shown}");
-        assert!(shown.contains("X-Api-Key: [redacted]") && shown.contains("http://[redacted]@127.0.0.1:3128/"));
-        for (url, plain) in [
-            ("htp://a:b@c@d", "htp://[redacted]@d"),
-            ("a:b@d:1", "[redacted]@d:1"),
-            ("http://d/x@y", "http://d/x@y"),
-            ("", ""),
-        ] {
+        assert!(shown.contains("X-Api-Key: [redacted]") && shown.contains("http://…@127.0.0.1:3128/"));
+        for (url, plain) in
+            [("htp://a:b@c@d", "htp://…@d"), ("a:b@d:1", "…@d:1"), ("http://d/x@y", "http://d/x@y"), ("", "")]
+        {
             assert_eq!(without_user(url), plain);
         }
     }

@@ -43,4 +43,5 @@ pub mod signing;
 pub mod sink;
 pub mod spaces;
 pub mod stub;
+pub mod tags;
 pub mod wacz;

@@ -46,6 +46,9 @@ pub struct Credentials {
 }
 
 impl Credentials {
+    /// More URLs than are requested at once.
+    const MOST_REPEATED: usize = 4_096;
+
     /// Adds an account. For a bearer, `password` is the token. Basic and bearer show the password to everybody on the
     /// way. So they are not sent without TLS on a host that the crawl asks with TLS, unless `without_tls` is true.
     pub fn add(&mut self, host: &str, scheme: Scheme, user: Secret, password: Secret, without_tls: bool) {
@@ -126,6 +129,10 @@ impl Credentials {
             known => *known = Some((challenge, 0)),
         }
         if again && is_first {
+            // Requests that were never answered leave their URLs here.
+            if self.repeated.len() >= Self::MOST_REPEATED {
+                self.repeated.clear();
+            }
             self.repeated.insert(url.clone());
         }
         again && is_first

@@ -5,10 +5,9 @@ mod controls;
 mod tests;
 
 use dedup_stage::url::drop_user;
-use html5ever::tokenizer::{BufferQueue, Tokenizer};
 use url::Url;
 
-use self::controls::{Control, Kind, Sink};
+use self::controls::{Control, Kind, State};
 use super::Secret;
 
 /// A form of a page.
@@ -77,12 +76,7 @@ const MAX_CONTROLS: usize = 4096;
 
 /// The forms of a page.
 pub fn forms(html: &str) -> Vec<Form> {
-    let tokenizer = Tokenizer::new(Sink::default(), Default::default());
-    let input = BufferQueue::default();
-    input.push_back(html.into());
-    let _ = tokenizer.feed(&input);
-    tokenizer.end();
-    tokenizer.sink.state.into_inner().forms()
+    State::read(html).forms()
 }
 
 /// The form that the login file means: the form with this name. Without a name, it is the first form with a password

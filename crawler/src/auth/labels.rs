@@ -1,13 +1,26 @@
 //! Links that say only in attributes that they end a session: pictures and icons with `alt`, `title` or `aria-label`.
 //! The text of a link is known to the reader of pages, but these attributes are not.
 
-use std::cell::RefCell;
+use std::sync::LazyLock;
 
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
+use html5ever::tokenizer::Tag;
+use regex::bytes::Regex;
 use url::Url;
 
-use super::logout::says_logout;
+use super::logout::{PHRASES, says_logout};
+use crate::tags::{self, Piece, attribute};
+
+/// The attributes that have labels.
+const LABELS: [&str; 3] = ["alt", "title", "aria-label"];
+
+/// A page without any such label has no link that is looked for, so its tags are not read. (A label with a character
+/// reference may be any label.)
+static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
+    let phrases: Vec<String> = PHRASES.iter().map(|phrase| regex::escape(phrase)).collect();
+    let (labels, phrases) = (LABELS.join("|"), phrases.join("|"));
+    let pattern = format!(r#"(?i)(?:{labels})\s*=\s*["']?[^\w"'>]*(?:(?:{phrases})|[^"'>]{{0,24}}&)"#);
+    Regex::new(&pattern).expect("a pattern that compiles")
+});
 
 /// The number of bytes of a page that are read.
 const MAX_BYTES: usize = 4 << 20;
@@ -16,12 +29,17 @@ const MAX_LINKS: usize = 64;
 
 /// The links of a page at `url` whose labels say that they end a session, without fragments.
 pub fn labelled(body: &[u8], url: &Url) -> Vec<Url> {
-    let tokenizer = Tokenizer::new(Sink::default(), Default::default());
-    let input = BufferQueue::default();
-    input.push_back(String::from_utf8_lossy(&body[..body.len().min(MAX_BYTES)]).as_ref().into());
-    let _ = tokenizer.feed(&input);
-    tokenizer.end();
-    let Found { base, links, .. } = tokenizer.sink.found.into_inner();
+    let body = &body[..body.len().min(MAX_BYTES)];
+    if !LABELLED.is_match(body) {
+        return Vec::new();
+    }
+    let mut found = Found::default();
+    tags::read(body, |piece| match piece {
+        Piece::Start(tag) => found.tag(tag),
+        Piece::End("a") => found.open = None,
+        Piece::End(_) | Piece::Text(_) => {}
+    });
+    let Found { base, links, .. } = found;
     let base = base.and_then(|href| url.join(href.trim()).ok()).unwrap_or_else(|| url.clone());
     let resolved = links.iter().filter_map(|href| base.join(href.trim()).ok());
     resolved
@@ -40,42 +58,16 @@ struct Found {
     links: Vec<String>,
 }
 
-#[derive(Default)]
-struct Sink {
-    found: RefCell<Found>,
-}
-
-impl TokenSink for Sink {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut found = self.found.borrow_mut();
-        match token {
-            Token::TagToken(tag) if tag.kind == TagKind::StartTag => return found.tag(&tag),
-            Token::TagToken(tag) if &*tag.name == "a" => found.open = None,
-            _ => {}
-        }
-        TokenSinkResult::Continue
-    }
-}
-
 impl Found {
-    fn tag(&mut self, tag: &Tag) -> TokenSinkResult<()> {
-        let value = |name: &str| {
-            let attribute = tag.attrs.iter().find(|attribute| &*attribute.name.local == name);
-            attribute.map(|attribute| attribute.value.to_string())
-        };
-        let href = value("href");
+    fn tag(&mut self, tag: &Tag) {
+        let href = attribute(tag, "href");
         match &*tag.name {
             "base" if self.base.is_none() => self.base = href.clone(),
             "a" => self.open = href.clone(),
-            "script" => return TokenSinkResult::RawData(RawKind::ScriptData),
-            "title" | "textarea" => return TokenSinkResult::RawData(RawKind::Rcdata),
-            "style" | "xmp" | "iframe" | "noembed" | "noframes" => return TokenSinkResult::RawData(RawKind::Rawtext),
             _ => {}
         }
         let link = if &*tag.name == "area" { href } else { self.open.clone() };
-        let mut labels = ["alt", "title", "aria-label"].iter().filter_map(|name| value(name));
+        let mut labels = LABELS.iter().filter_map(|name| attribute(tag, name));
         if let Some(link) = link
             && self.links.len() < MAX_LINKS
             && self.links.last() != Some(&link)
@@ -83,6 +75,5 @@ impl Found {
         {
             self.links.push(link);
         }
-        TokenSinkResult::Continue
     }
 }

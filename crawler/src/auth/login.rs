@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use cookie_store::RawCookie;
 use dedup_stage::url::registrable_domain;
 use url::Url;
 
@@ -240,9 +241,8 @@ impl LoginSession {
             return;
         }
         let host = url.host_str().unwrap_or_default();
-        let domain = cookie.split(';').skip(1).filter_map(|attribute| attribute.split_once('='));
-        let domain = domain.filter(|(name, _)| name.trim().eq_ignore_ascii_case("domain")).last();
-        let domain = domain.map(|(_, domain)| domain.trim().trim_start_matches('.').to_ascii_lowercase());
+        let Ok(cookie) = RawCookie::parse(cookie) else { return };
+        let domain = cookie.domain().map(|domain| domain.trim_start_matches('.').to_ascii_lowercase());
         match domain.filter(|domain| !domain.is_empty()) {
             Some(domain) if domain == site || domain.ends_with(&format!(".{site}")) => {
                 self.login.reach.add(domain, true);

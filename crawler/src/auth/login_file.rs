@@ -20,12 +20,13 @@
 
 use std::collections::BTreeMap;
 
+use config::without_user;
 use serde::Deserialize;
 use url::Url;
 
+use super::Secret;
 use super::credentials::{Credentials, Scheme};
 use super::login::{Check, FormAt, Login, Lost, Reach};
-use super::{Secret, without_user};
 
 /// The content of a login file.
 #[derive(Debug, Default)]
@@ -116,7 +117,7 @@ impl LoginFile {
             }
         };
         let address = |text: &str| {
-            let wrong = |what| LoginFileError::Value(without_user(text).into_owned(), what);
+            let wrong = |what| LoginFileError::Value(without_user(text), what);
             let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
             let url = url.ok_or_else(|| wrong("not an http or https URL"))?;
             let has_user = !url.username().is_empty() || url.password().is_some();
@@ -148,7 +149,7 @@ impl LoginFile {
             });
         }
         for entry in &file.auth {
-            let missing = |what| LoginFileError::Value(without_user(&entry.host).into_owned(), what);
+            let missing = |what| LoginFileError::Value(without_user(&entry.host), what);
             let host = host(&entry.host).ok_or_else(|| {
                 missing(
                     "not a host, with its port if that is not the default one (a.test, a.test:8443), and nothing else",

@@ -5,6 +5,7 @@
 #[cfg(test)]
 mod tests;
 
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 /// The words of URLs that end a session. They count if they are a whole part of a path or query.
@@ -26,7 +27,7 @@ const WORDS: [&str; 14] = [
 ];
 
 /// Whole texts of links that end a session, in lower case.
-const PHRASES: [&str; 47] = [
+pub(super) const PHRASES: [&str; 47] = [
     "log me out",
     "sign me out",
     "log out",
@@ -113,7 +114,8 @@ pub fn says_logout(text: &str) -> bool {
 
 /// Whether a request for `url` would end a session.
 pub fn is_logout(url: &Url) -> bool {
-    let path = decoded(url.path()).to_ascii_lowercase();
+    // Servers read `/%6cogout` as `/logout`.
+    let path = percent_decode_str(url.path()).decode_utf8_lossy().to_ascii_lowercase();
     // Only the last part of a path matters. `/logout/help` and `/articles/logout-problems` are pages to read. But a
     // token may stand after the word.
     let mut parts = path.trim_end_matches('/').rsplit('/');
@@ -153,24 +155,4 @@ fn is_word(text: &str) -> bool {
 fn is_token(part: &str) -> bool {
     let is_plain = part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=.~".contains(&byte));
     is_plain && part.len() >= 6 && part.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-/// A path without percent signs: servers read `/%6cogout` as `/logout`.
-fn decoded(path: &str) -> String {
-    let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
-    let bytes = path.as_bytes();
-    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    while let Some(byte) = bytes.get(at) {
-        match (byte, digit(bytes.get(at + 1)), digit(bytes.get(at + 2))) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                out.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }

@@ -20,8 +20,6 @@ pub mod logout;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
-
 pub use credentials::Credentials;
 pub use login_file::{LoginFile, LoginFileError};
 
@@ -38,17 +36,6 @@ impl Secret {
     /// The text of the secret.
     pub fn reveal(&self) -> &str {
         &self.0
-    }
-}
-
-/// A URL, as somebody typed it, in a form that messages may show: without its user name and password.
-pub fn without_user(url: &str) -> Cow<'_, str> {
-    let start = url.find("//").map_or(0, |at| at + 2);
-    let rest = &url[start..];
-    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-    match authority.rfind('@') {
-        Some(at) => format!("{}…{}", &url[..start], &rest[at..]).into(),
-        None => url.into(),
     }
 }
 

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::path::PathBuf;
 
+use config::without_user;
 use dedup_stage::url::drop_user;
 use url::Url;
 
 use super::{Usage, typed};
-use crate::auth::without_user;
 use crate::crawl::CrawlDir;
 
 /// The seeds of a crawl.

@@ -1,32 +1,26 @@
 //! The requisites of a page.
 
-use std::cell::RefCell;
-
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
+use html5ever::tokenizer::Tag;
 use url::Url;
 
 use super::{css, resolve};
-use crate::extract::attributes;
+use crate::tags::{self, Piece, attribute};
 
 /// The number of bytes of a page that are read.
 const MAX_BYTES: usize = 4 << 20;
 /// The most addresses that are kept.
 const MAX_WRITTEN: usize = 10_000;
 
-/// The requisites of a page at `url`, in their order on the page. None if it would take too long to read its tags.
+/// The requisites of a page at `url`, in their order on the page.
 pub fn of_page(body: &[u8], url: &Url) -> Vec<Url> {
-    let body = &body[..body.len().min(MAX_BYTES)];
-    if attributes::are_too_many(body) {
-        return Vec::new();
-    }
-    let tokenizer = Tokenizer::new(Sink::default(), Default::default());
-    let input = BufferQueue::default();
-    // Everything that counts here is ASCII.
-    input.push_back(String::from_utf8_lossy(body).as_ref().into());
-    let _ = tokenizer.feed(&input);
-    tokenizer.end();
-    let Found { base, written, style, .. } = tokenizer.sink.found.into_inner();
+    let mut found = Found::default();
+    tags::read(&body[..body.len().min(MAX_BYTES)], |piece| match piece {
+        Piece::Start(tag) => found.tag(tag),
+        Piece::End(name) => found.in_style &= name != "style",
+        Piece::Text(text) if found.in_style => found.style.push_str(text),
+        Piece::Text(_) => {}
+    });
+    let Found { base, written, style, .. } = found;
     let base = base.and_then(|href| url.join(href.trim()).ok()).unwrap_or_else(|| url.clone());
     resolve(&base, written.iter().map(String::as_str).chain(css::addresses(&style)))
 }
@@ -40,32 +34,9 @@ struct Found {
     in_style: bool,
 }
 
-#[derive(Default)]
-struct Sink {
-    found: RefCell<Found>,
-}
-
-impl TokenSink for Sink {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut found = self.found.borrow_mut();
-        match token {
-            Token::CharacterTokens(text) if found.in_style => found.style.push_str(&text),
-            Token::TagToken(tag) if tag.kind == TagKind::StartTag => return found.tag(&tag),
-            Token::TagToken(tag) if &*tag.name == "style" => found.in_style = false,
-            _ => {}
-        }
-        TokenSinkResult::Continue
-    }
-}
-
 impl Found {
-    fn tag(&mut self, tag: &Tag) -> TokenSinkResult<()> {
-        let value = |name: &str| {
-            let found = tag.attrs.iter().find(|attribute| &*attribute.name.local == name);
-            found.map(|attribute| attribute.value.to_string())
-        };
+    fn tag(&mut self, tag: &Tag) {
+        let value = |name: &str| attribute(tag, name);
         match &*tag.name {
             "base" if self.base.is_none() => self.base = value("href"),
             "img" | "source" => {
@@ -99,17 +70,7 @@ impl Found {
             self.style.push_str(&style);
             self.style.push('\n');
         }
-        match &*tag.name {
-            "style" => {
-                self.in_style = true;
-                TokenSinkResult::RawData(RawKind::Rawtext)
-            }
-            "script" => TokenSinkResult::RawData(RawKind::ScriptData),
-            "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
-            "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
-            "plaintext" => TokenSinkResult::Plaintext,
-            _ => TokenSinkResult::Continue,
-        }
+        self.in_style |= &*tag.name == "style";
     }
 
     fn add(&mut self, written: Option<String>) {

@@ -182,8 +182,8 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
 /// Pairs of files, as their numbers.
 type Pairs = BTreeSet<(usize, usize)>;
 
-/// The criterion by which the edges that are joined were found, and the pairs of files that were compared. Warns if signature files were not compared. The inner
-/// `Err` says what is wrong with the command line.
+/// The criterion by which the edges that are joined were found, and the pairs of files that were compared. Warns if
+/// signature files were not compared. The inner `Err` says what is wrong with the command line.
 fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<(NearCriterion, Pairs), String>, Error> {
     let mut criterion: Option<NearCriterion> = None;
     let mut compared = Pairs::new();

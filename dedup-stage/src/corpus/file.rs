@@ -50,12 +50,7 @@ impl Signatures {
             return Err(Error::Damaged("signature files are read on little-endian machines only".into()));
         }
         let file = File::open(path).map_err(Error::io(path))?;
-        let metadata = file.metadata().map_err(Error::io(path))?;
-        if !metadata.is_file() {
-            let kind = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
-            return Err(Error::Damaged(format!("{}: {kind}, and a signature file must be a file", path.display())));
-        }
-        if metadata.len() == 0 {
+        if Error::unless_file(&file, path, "signatures")? == 0 {
             return Err(Error::Damaged(format!("{}: not a signature file, it is empty", path.display())));
         }
         // SAFETY: the bytes are plain data. As with any mapped file, a process that shortens the file may end this

@@ -1,5 +1,6 @@
 //! The reasons for which a file of fingerprints, or an index, cannot be used.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The reason for which a file of fingerprints, or an index, cannot be used.
@@ -34,6 +35,16 @@ impl Error {
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         |error| Error::Io { path, error }
+    }
+
+    /// The length of a file in bytes. Errors if it is a folder, a pipe or a device: `what` says what should be there.
+    pub fn unless_file(file: &File, path: &Path, what: &str) -> Result<u64, Self> {
+        let metadata = file.metadata().map_err(Self::io(path))?;
+        if metadata.is_file() {
+            return Ok(metadata.len());
+        }
+        let kind = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
+        Err(Error::Damaged(format!("{}: {kind}, and {what} must be in a file", path.display())))
     }
 
     /// Adds the name of the file to the error.

@@ -21,12 +21,7 @@ impl Fingerprints {
     /// Opens a file. Returns an error if the file cannot be read, or if its length is no multiple of 8.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(Error::io(path))?;
-        let metadata = file.metadata().map_err(Error::io(path))?;
-        if !metadata.is_file() {
-            let kind = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
-            return Err(Error::Damaged(format!("{}: {kind}, and fingerprints must be in a file", path.display())));
-        }
-        let length = metadata.len();
+        let length = Error::unless_file(&file, path, "fingerprints")?;
         if !length.is_multiple_of(8) {
             return Err(Error::Damaged(format!(
                 "{}: {length} bytes are no whole number of 64-bit fingerprints",

@@ -83,9 +83,37 @@ impl From<LinkSet> for Known {
 /// A page says something new by its links only if at least this many links of its content are news.
 const NEWS: usize = 4;
 
+/// The media of a page with little text.
+#[derive(Debug, Default)]
+pub(super) struct Media {
+    /// Those that its twin shows, too.
+    pub common: Vec<u32>,
+    /// Those that its twin lacks.
+    pub others: Vec<u32>,
+}
+
+impl Media {
+    /// Whether the twin shows some of them, and lacks others.
+    pub(super) fn are_mixed(&self) -> bool {
+        !self.common.is_empty() && !self.others.is_empty()
+    }
+
+    /// Whether the twin lacks more than half of the page's media of its own site, or of its media of other sites. Only
+    /// those count that `is_common` and `is_other` name.
+    fn are_others(&self, is_common: &dyn Fn(u32) -> bool, is_other: &dyn Fn(u32) -> bool) -> bool {
+        let lacks = |kind: MediumKind| {
+            let count = |media: &[u32], counts: &dyn Fn(u32) -> bool| {
+                media.iter().filter(|medium| MediumKind::of(**medium) == kind && counts(**medium)).count()
+            };
+            count(&self.others, is_other) > count(&self.common, is_common)
+        };
+        lacks(MediumKind::Own) || lacks(MediumKind::Away) && lacks(MediumKind::AwayThere)
+    }
+}
+
 impl Comparison {
     /// A page with at most this many words of content is judged by its media, too.
-    pub(super) const LITTLE_TEXT: u32 = 250;
+    const LITTLE_TEXT: u32 = 250;
 
     /// Compares a page with `twin`, by the links of `twin` that the judge has stored.
     pub(super) fn new(case: &Case<'_>, twin: PageId, keys: &Arc<Keys>, session: &Session) -> Result<Self> {
@@ -121,23 +149,25 @@ impl Comparison {
     }
 
     /// Whether the links or the media of the page say something new. Its links do if at least four of the links in its
-    /// content, and more than half of them, are news. Its media do if the page has little text and the twin lacks more
-    /// than half of them. `sightings` tells which media do not count. `None` if neither do.
+    /// content, and more than half of them, are news. Its media do if the twin lacks more than half of them; those that
+    /// `sightings` tells of do not count. `media` is empty if the page has much text ([`Comparison::media`]). `None` if
+    /// neither do.
     pub(super) fn contradicts(
         &mut self,
         case: &Case<'_>,
-        words: u32,
-        sightings: &Sightings,
+        media: &Media,
+        sightings: Option<&Sightings>,
         url_of: UrlOf<'_>,
         session: &Session,
     ) -> Result<Option<UniqueBy>> {
-        if words <= Self::LITTLE_TEXT {
-            if self.has_other_media(case, &Sightings::default()) {
-                return Ok(Some(UniqueBy::Media));
-            }
-            if self.has_other_media(case, sightings) {
-                return Ok(Some(UniqueBy::MediumBesideShared));
-            }
+        if media.are_others(&|_| true, &|_| true) {
+            return Ok(Some(UniqueBy::Media));
+        }
+        let page = case.id.url.url;
+        if sightings
+            .is_some_and(|seen| media.are_others(&|medium| !seen.is_shared(medium), &|medium| !seen.has(medium, page)))
+        {
+            return Ok(Some(UniqueBy::MediumBesideShared));
         }
         if !self.has_news(case) {
             return Ok(None);
@@ -159,24 +189,10 @@ impl Comparison {
         Ok(any(self))
     }
 
-    /// Whether the twin lacks more than half of the page's media of its own site, or of its media of other sites. Media
-    /// that other pages of the host show, too, do not count.
-    fn has_other_media(&self, case: &Case<'_>, sightings: &Sightings) -> bool {
-        let lacks = |kind: MediumKind| {
-            let of_kind = |medium: &&u32| MediumKind::of(**medium) == kind;
-            let [common, others] = self.media(case);
-            let common = common.iter().filter(of_kind).filter(|medium| !sightings.is_shared(**medium)).count();
-            let page = case.id.url.url;
-            let others = others.iter().filter(of_kind).filter(|medium| !sightings.has(**medium, page)).count();
-            others > common
-        };
-        lacks(MediumKind::Own) || lacks(MediumKind::Away) && lacks(MediumKind::AwayThere)
-    }
-
-    /// The media of a page with little text that its twin shows, too, and those that it lacks. A medium of another site
-    /// is also one that the twin has as its own, if the twin is of that site.
-    fn media(&self, case: &Case<'_>) -> [Vec<u32>; 2] {
-        let Some(known) = &self.known else { return [Vec::new(), Vec::new()] };
+    /// The media of a page with so many words, compared with those of its twin. None if the page has much text. A medium
+    /// of another site is also one that the twin has as its own, if the twin is of that site.
+    pub(super) fn media(&self, case: &Case<'_>, words: u32) -> Media {
+        let Some(known) = self.known.as_ref().filter(|_| words <= Self::LITTLE_TEXT) else { return Media::default() };
         let has = |medium: &u32| match MediumKind::of(*medium) {
             MediumKind::Away => known.media.contains(*medium),
             // The twin has it as a medium of its own, or shows it from the site of the page.
@@ -184,14 +200,7 @@ impl Comparison {
             MediumKind::AwayThere => known.media.contains(*medium & !MediumKind::BITS),
         };
         let (common, others) = media_of(case).filter(|medium| known.media.decides(*medium)).partition(has);
-        [common, others]
-    }
-
-    /// The media of a page with little text that its twin shows, too, and those that it lacks. `None` if the page has
-    /// much text, or if one of the two is empty: then the media of the two pages alone tell what is to be told.
-    pub(super) fn mixed_media(&self, case: &Case<'_>, words: u32) -> Option<[Vec<u32>; 2]> {
-        let media = (words <= Self::LITTLE_TEXT).then(|| self.media(case))?;
-        media.iter().all(|media| !media.is_empty()).then_some(media)
+        Media { common, others }
     }
 
     fn has_news(&self, case: &Case<'_>) -> bool {

@@ -3,8 +3,9 @@
 
 use std::ops::ControlFlow;
 
-use super::counterpart::Comparison;
+use super::counterpart::{Comparison, Media};
 use super::entry::Entry;
+use super::sightings::Sightings;
 use super::{Case, Judge, Judgement, UniqueBy, UrlOf, Verdict};
 use crate::signature::{SecondLook, Signature};
 use crate::store::{Result, Session};
@@ -62,12 +63,13 @@ impl Judge {
             alike.sort_unstable_by_key(|alike| alike.entry.order);
             for Alike { entry, look } in alike {
                 let mut twin = Comparison::accepted(case, entry.id, &self.keys, session)?;
-                let seen = match &mut sightings {
-                    Some(seen) => seen,
-                    None => sightings.insert(self.sightings(case, words, session)?),
-                };
-                mixed = if mixed.is_some() { mixed } else { twin.mixed_media(case, words) };
-                if let Some(why) = twin.contradicts(case, words, seen, url_of, session)? {
+                let media = twin.media(case, words);
+                if media.are_mixed() && sightings.is_none() {
+                    sightings = Some(Sightings::of(case.id.url.site, session)?);
+                }
+                let why = twin.contradicts(case, &media, sightings.as_ref(), url_of, session)?;
+                mixed = mixed.or(Some(media).filter(Media::are_mixed));
+                if let Some(why) = why {
                     if look.resemblance >= Self::SAME_TEXT {
                         // If the page has other media than one of these pages, it is new, whatever its links are.
                         unique_by = unique_by.max(Some(why));
@@ -86,8 +88,9 @@ impl Judge {
             }
         }
         self.near = near;
-        if let (Some(seen), Some(media)) = (sightings, mixed) {
-            self.saw_media(case, seen, media, session)?;
+        if let (Some(mut seen), Some(media)) = (sightings, mixed) {
+            seen.note_page(case, media);
+            seen.put(case.id.url.site, session)?;
         }
         Ok(match found {
             Some((judgement, twin)) => Found { judgement, twin: Some(twin), is_known },

@@ -4,7 +4,6 @@ use super::counterpart::Comparison;
 use super::digests::Owner;
 use super::entry::Entry;
 use super::links::LinkSet;
-use super::sightings::Sightings;
 use super::{Case, Judge, Judgement, Shown, UniqueBy, UrlOf, Verdict};
 use crate::signature::Sketch;
 use crate::store::{Result, Session};
@@ -32,7 +31,8 @@ impl Judge {
         let id = PageId { url: case.id.url, visit: before.visit };
         let words = case.page.signature.as_ref().map_or(0, |signature| signature.sketch.words());
         let mut earlier = Comparison::accepted(case, id, &self.keys, session)?;
-        Ok(match earlier.contradicts(case, words, &Sightings::default(), &|_, _| Ok(None), session)? {
+        let media = earlier.media(case, words);
+        Ok(match earlier.contradicts(case, &media, None, &|_, _| Ok(None), session)? {
             None => true,
             Some(UniqueBy::Media | UniqueBy::MediumBesideShared) => false,
             Some(UniqueBy::Links | UniqueBy::LinksOfFewWords) => {

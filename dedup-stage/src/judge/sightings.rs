@@ -13,8 +13,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counterpart::Comparison;
-use super::{Case, Judge};
+use super::Case;
+use super::counterpart::Media;
 use crate::page::media::MediumKind;
 use crate::spaces;
 use crate::store::{Result, Session, codec};
@@ -53,9 +53,14 @@ impl Sightings {
     const TURN: u32 = 8;
 
     /// The media that were seen on pages of a host.
-    fn read(site: SiteId, session: &Session) -> Result<Self> {
+    pub(super) fn of(site: SiteId, session: &Session) -> Result<Self> {
         let known = session.get(spaces::TEMPLATES, &key(site))?;
         Ok(known.map(|value| codec::decode(&value, "the media of a host")).transpose()?.unwrap_or_default())
+    }
+
+    /// Writes them to the state.
+    pub(super) fn put(&self, site: SiteId, session: &mut Session) -> Result<()> {
+        session.overwrite(spaces::TEMPLATES, key(site), Some(codec::encode(self)))
     }
 
     /// Whether the media of the host take turns, as advertisements do. Then nothing follows from a medium that was seen
@@ -76,6 +81,20 @@ impl Sightings {
 
     fn find(&self, medium: u32) -> Option<usize> {
         self.seen.iter().position(|seen| seen.medium == medium)
+    }
+
+    /// Notes the media of a page, compared with those of its twin.
+    pub(super) fn note_page(&mut self, case: &Case<'_>, media: Media) {
+        let page = case.id.url.url;
+        // The second hash of a medium of another site is compared with the media of that site only.
+        let of_host = |media: Vec<u32>| -> Vec<u32> {
+            media.into_iter().filter(|medium| MediumKind::of(*medium) != MediumKind::AwayThere).collect()
+        };
+        let (common, others) = (of_host(media.common), of_host(media.others));
+        self.count(&others, page);
+        others.iter().for_each(|medium| self.note(*medium, page, false));
+        common.iter().for_each(|medium| self.note(*medium, page, true));
+        self.order = case.order;
     }
 
     /// Counts a page that shows `others`, which its twin lacks.
@@ -100,38 +119,6 @@ impl Sightings {
             self.seen.remove(0);
         }
         self.seen.push(seen);
-    }
-}
-
-impl Judge {
-    /// The media of the host of a page, if media count beside so many words.
-    pub(super) fn sightings(&self, case: &Case<'_>, words: u32, session: &Session) -> Result<Sightings> {
-        if words > Comparison::LITTLE_TEXT {
-            Ok(Sightings::default())
-        } else {
-            Sightings::read(case.id.url.site, session)
-        }
-    }
-
-    /// Remembers the media of a page, of which its twin shows those in `common` and lacks those in `others`.
-    pub(super) fn saw_media(
-        &self,
-        case: &Case<'_>,
-        mut sightings: Sightings,
-        [common, others]: [Vec<u32>; 2],
-        session: &mut Session,
-    ) -> Result<()> {
-        let page = case.id.url.url;
-        // The second hash of a medium of another site is compared with the media of that site only.
-        let of_host = |media: Vec<u32>| -> Vec<u32> {
-            media.into_iter().filter(|medium| MediumKind::of(*medium) != MediumKind::AwayThere).collect()
-        };
-        let [common, others] = [of_host(common), of_host(others)];
-        sightings.count(&others, page);
-        others.iter().for_each(|medium| sightings.note(*medium, page, false));
-        common.iter().for_each(|medium| sightings.note(*medium, page, true));
-        sightings.order = case.order;
-        session.overwrite(spaces::TEMPLATES, key(case.id.url.site), Some(codec::encode(&sightings)))
     }
 }
 

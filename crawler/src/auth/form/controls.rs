@@ -1,11 +1,9 @@
 //! Reads the forms of a page and their fields from the tags of the page.
 
-use std::cell::RefCell;
-
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
+use html5ever::tokenizer::Tag;
 
 use super::{Button, Form, MAX_CONTROLS, MAX_FORMS};
+use crate::tags::{self, Piece, attribute};
 
 /// A field or a button, with its form.
 pub(super) struct Control {
@@ -68,30 +66,6 @@ pub(super) struct State {
     in_textarea: bool,
 }
 
-#[derive(Default)]
-pub(super) struct Sink {
-    pub state: RefCell<State>,
-}
-
-impl TokenSink for Sink {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut state = self.state.borrow_mut();
-        match token {
-            Token::TagToken(tag) if tag.kind == TagKind::StartTag => return state.open(&tag),
-            Token::TagToken(tag) => state.close(&tag.name),
-            Token::CharacterTokens(text) => state.text(&text),
-            _ => {}
-        }
-        TokenSinkResult::Continue
-    }
-}
-
-fn attribute(tag: &Tag, name: &str) -> Option<String> {
-    tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| attribute.value.to_string())
-}
-
 fn has(tag: &Tag, name: &str) -> bool {
     tag.attrs.iter().any(|attribute| &*attribute.name.local == name)
 }
@@ -103,6 +77,17 @@ fn is_post(method: &str) -> bool {
 impl State {
     /// The most open field sets that are told apart.
     const MAX_FIELDSETS: usize = 256;
+
+    /// Reads a page.
+    pub fn read(html: &str) -> Self {
+        let mut state = Self::default();
+        tags::read(html.as_bytes(), |piece| match piece {
+            Piece::Start(tag) => state.open(tag),
+            Piece::End(name) => state.close(name),
+            Piece::Text(text) => state.text(text),
+        });
+        state
+    }
 
     /// The forms with their fields.
     pub fn forms(mut self) -> Vec<Form> {
@@ -122,22 +107,16 @@ impl State {
         forms
     }
 
-    fn open(&mut self, tag: &Tag) -> TokenSinkResult<()> {
+    fn open(&mut self, tag: &Tag) {
         let name = attribute(tag, "name").unwrap_or_default();
         let is_here = self.templates == 0;
         match &*tag.name {
             "template" => self.templates += 1,
-            "textarea" => {
-                if is_here {
-                    let count = self.controls.len();
-                    self.push(tag, Kind::Other, name, String::new());
-                    self.in_textarea = self.controls.len() > count;
-                }
-                return TokenSinkResult::RawData(RawKind::Rcdata);
+            "textarea" if is_here => {
+                let count = self.controls.len();
+                self.push(tag, Kind::Other, name, String::new());
+                self.in_textarea = self.controls.len() > count;
             }
-            "title" => return TokenSinkResult::RawData(RawKind::Rcdata),
-            "script" => return TokenSinkResult::RawData(RawKind::ScriptData),
-            "style" | "xmp" | "iframe" | "noembed" | "noframes" => return TokenSinkResult::RawData(RawKind::Rawtext),
             _ if !is_here => {}
             "base" if self.base.is_none() => self.base = attribute(tag, "href"),
             "form" if !self.is_open && self.forms.len() < MAX_FORMS => {
@@ -171,7 +150,6 @@ impl State {
             "option" => self.option(tag),
             _ => {}
         }
-        TokenSinkResult::Continue
     }
 
     fn input(&mut self, tag: &Tag, name: String) {

@@ -12,9 +12,8 @@
 //!    least [`Rescue::ALIKE`] lots of a family have gained something, and these are at least one in
 //!    [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole family falls.
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
-//!    found before. In this way the rescue goes through lists to the listed pages. Most rounds try only those of these
-//!    lots whose pages had the most such links ([`trials::retain_opening`]). If one URL of a lot was tried, a second
-//!    one is tried only when all other lots have been tried.
+//!    found before. So the rescue goes through lists to the listed pages. Most rounds try only those of these lots whose
+//!    pages had the most such links ([`trials::retain_opening`]). A second URL of a lot is tried after all other lots.
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
 //!    last round draws single URLs from everything that is still held or stopped, the same share from each section of
 //!    each lot ([`frontier::Strata`]). The share of new pages in this sample gives the estimate ([`last`]). A lot that
@@ -22,9 +21,8 @@
 //!    at most [`Rescue::FEW`] of its URLs are left. If it does not fall, each of its sections that gained something is
 //!    tested in the same way.
 //!
-//! The budget bounds the number of URLs that are drawn. The URLs of fallen lots are fetched in addition.
-//!
-//! Rounds and trials are part of the state, so a crawl that was killed continues its rescue.
+//! The budget bounds the number of URLs that are drawn. The URLs of fallen lots are fetched in addition. Rounds and
+//! trials are part of the state, so a crawl that was killed continues its rescue.
 
 mod last;
 mod trials;
