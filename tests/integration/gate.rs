@@ -306,10 +306,15 @@ fn attacked(copied: Copied, junk: Junk, articles: u64) -> anyhow::Result<()> {
     for (name, mode) in [("drop", DROP), ("drop, no rescue", STRICT), ("demote", DEMOTE), ("keep", KEEP)] {
         let web = Attack::draw(articles + copied as u64, articles, copied, junk);
         let site: Arc<dyn Site> = Arc::new(web.clone());
-        let truth = walk(&*site).pages.into_iter().filter(|url| web.is_victims(url)).count();
-        let limit = [("limits.max-pages", "5000"), ("fetch.concurrency", "8")];
+        let truth = articles as usize;
+        let limit = [
+            ("limits.max-pages", "5000"),
+            ("limits.time-limit", "2h"),
+            ("fetch.concurrency", "8"),
+            ("scope.scope", "any"),
+        ];
         let crawled = run(&site, &[mode, &limit].concat())?;
-        let found = crawled.seen.urls.iter().filter(|url| web.is_victims(url)).count();
+        let found = crawled.seen.urls.iter().filter(|url| web.is_of_victim(url)).count();
         println!(
             "{copied:?}, then {junk:?}, {name}: {found} of the victim's {truth}, {} fetches, {} not answered",
             fetches(&crawled),
@@ -353,4 +358,11 @@ fn a_copied_front_page_whose_links_are_junk_takes_nothing_from_the_original() ->
 fn a_copied_front_page_whose_links_are_never_answered_takes_nothing_from_the_original() -> anyhow::Result<()> {
     attacked(Copied::Home, Junk::Silence, 60)?;
     attacked(Copied::HomeAndAWord, Junk::Silence, 60)
+}
+
+/// Catches links that wait for a slow host as long as it has anything in its queue.
+#[test]
+fn a_slow_copy_does_not_make_the_original_wait() -> anyhow::Result<()> {
+    attacked(Copied::Home, Junk::Slow, 60)?;
+    attacked(Copied::Forty, Junk::Slow, 300)
 }

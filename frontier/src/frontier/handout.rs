@@ -127,13 +127,17 @@ impl Frontier {
                 }
             }
         }
-        if self.release_late(now, session) {
+        if self.release_late(now, session) || self.overtake(now, session) {
             return Ok(Next::Wait(now));
         }
         let asleep = self.hosts.sleep.first(now, session)?.map(|first| first.due.max(now + 1));
         let due = [self.schedule.next_due(), self.addresses.next_call(), asleep].into_iter().flatten().min();
-        // A look at what is to be released late may come before.
-        Ok(due.map_or(Next::Idle, |due| Next::Wait(self.next_late().map_or(due, |late| late.min(due).max(now + 1)))))
+        // Looks at hosts that wait may come before. While a slow host is asked, nothing else may be due.
+        let is_open = !self.jobs.open.is_empty();
+        let look = self.overtaking.next_look().filter(|_| is_open || due.is_some());
+        let look = look.into_iter().chain(self.next_late().filter(|_| due.is_some())).min();
+        let next = due.into_iter().chain(look).min();
+        Ok(next.map_or(Next::Idle, |next| Next::Wait(next.max(now + 1))))
     }
 
     /// Like [`Frontier::next`], while no page may be fetched: only errands for other frontiers are handed out, which
@@ -280,6 +284,7 @@ impl Frontier {
                 self.count_page(id, 1, session);
             }
         }
+        self.overtaking.fetched(entry.id.url);
         self.hosts.get_mut(id).errands.page();
         Ok(self.start(id, kind, url, JobTask::Entry(key, seq, Box::new(entry)), Some(page)))
     }
@@ -342,10 +347,20 @@ impl Frontier {
         let state = match refusal {
             Refusal::Reason(reason, detail) => State::Refused { reason, detail, link },
             Refusal::Spent => State::stopped_for_budget(link),
+            Refusal::Overtaken(at, ladder_key) => {
+                if let Some(ladder_key) = ladder_key {
+                    step(ladder_key, Step::Stay, session)?;
+                }
+                self.overtaking.fetched(entry.id.url);
+                self.urls.await_end(at.url);
+                self.waits_if_queued(entry.id, at);
+                State::HeldFor { counterparts: vec![at], link }
+            }
             Refusal::Stop(stop, ladder_key, taken) => {
                 step(ladder_key, taken, session)?;
                 if let Some(at) = stop.representative {
                     self.urls.await_end(at.url);
+                    self.waits_if_queued(entry.id, at);
                 }
                 if self.conduct.on_duplicate == OnDuplicate::Demote && stop.representative.is_some() {
                     self.late.count(entry.id.site);

@@ -189,6 +189,7 @@ impl Frontier {
                     return Ok(Way::Follow(Release::Pair));
                 }
                 self.urls.await_end(at.url);
+                self.waits_for(id, at);
                 Way::Hold(at)
             }
             StandIn::Fallen => {
@@ -242,7 +243,7 @@ fn is_open(standing: Option<Standing>) -> bool {
 }
 
 /// Whether the host of a link and that of its counterpart show different things in the folder of the link.
-fn is_unlike(id: UrlId, url: &Url, counterpart: UrlId, session: &Session) -> Result<bool> {
+pub(super) fn is_unlike(id: UrlId, url: &Url, counterpart: UrlId, session: &Session) -> Result<bool> {
     let place = ladder::Place::PairIn(counterpart.site, folder(url));
     Ok(Ladder::get(LadderKey { site: id.site, place }, session)?.fell())
 }

@@ -17,6 +17,7 @@ mod hold;
 mod late;
 mod learn;
 mod memory;
+mod overtake;
 mod plan;
 mod report;
 mod skipped;
@@ -32,10 +33,11 @@ use dedup_stage::store::{Error, Result, Session, codec};
 use dedup_stage::url::{Keys, SiteId, Sites, UrlId};
 
 use late::Late;
+use overtake::Overtaking;
 
 use crate::hold::Fallen;
 use crate::hold::news::News;
-use crate::hold::works::Works;
+use crate::hold::works::{Task, Works};
 use crate::host::budget::Limits;
 use crate::host::entry::Entry;
 use crate::host::errands::{Asker, Errand};
@@ -84,6 +86,8 @@ pub struct Frontier {
     rules: Option<Rules>,
     /// What rewrites stopped, in `demote`.
     late: Late,
+    /// Hosts that wait for others, in `drop`.
+    overtaking: Overtaking,
     bounds: Bounds,
     /// What other frontiers have to be told.
     afar: Afar,
@@ -214,6 +218,7 @@ impl Frontier {
             fallen: Fallen::open(session)?,
             rules: None,
             late: Late::default(),
+            overtaking: Overtaking::default(),
             bounds: Bounds::default(),
             afar: Afar::default(),
             jobs: Jobs::default(),
@@ -224,6 +229,9 @@ impl Frontier {
         let awake: Vec<HostId> = frontier.hosts.iter().map(|(id, _)| id).collect();
         for id in awake {
             frontier.came(id);
+        }
+        if frontier.conduct.on_duplicate == OnDuplicate::Drop && frontier.urls.counters().held_for + frontier.urls.counters().stopped() > 0 {
+            frontier.works.add(Task::Waiting, session);
         }
         Ok(frontier)
     }

@@ -7,6 +7,7 @@ use dedup_stage::url::UrlId;
 use url::Url;
 
 use super::Frontier;
+use super::overtake::Overtaken;
 use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
 use crate::hold::{Lot, StandIn, Trial, folder};
 use crate::host::addresses::HostAddresses;
@@ -30,7 +31,7 @@ pub(super) enum HostAction {
     Errand,
     /// Give up the first errand: the host has no address that may be asked.
     Forsake,
-    /// Fetch the first entry of this lane. If there is a key of a ladder, the fetch is a trial of rules.
+    /// Fetch the first entry of this lane. If there is a key of a ladder, the fetch is a trial of rules or of a pair of hosts.
     Fetch(usize, Box<Entry>, Url, Option<LadderKey>),
     /// Refuse or stop the first entry of this lane.
     Refuse(usize, Box<Entry>, Refusal),
@@ -50,6 +51,8 @@ pub(super) enum Refusal {
     Stop(Stop, LadderKey, Step),
     /// A budget is spent. The URL is stopped for it; the rescue may try it.
     Spent,
+    /// Another URL was queued in its place, so it is held for that one. The step is to be counted on this ladder.
+    Overtaken(UrlId, Option<LadderKey>),
 }
 
 /// The decision of bounds, budgets and rules about a URL.
@@ -57,7 +60,7 @@ enum Pass {
     Fetch,
     /// Rules or a spent budget would stop it, but its lot has fallen.
     Follow(Lot),
-    Try(Stop, LadderKey),
+    Try(Trial, LadderKey),
     Refuse(Refusal),
 }
 
@@ -117,9 +120,9 @@ impl Frontier {
                     Pass::Follow(lot) => {
                         entry.trial.get_or_insert_with(|| Trial::Lot(lot).into());
                     }
-                    Pass::Try(stop, ladder_key) => {
+                    Pass::Try(question, ladder_key) => {
                         entry.via = Via::Trial;
-                        entry.trial = Some(Trial::Rules(stop).into());
+                        entry.trial = Some(question.into());
                         trial = Some(ladder_key);
                     }
                     Pass::Refuse(refusal) => return Ok(HostAction::Refuse(at, Box::new(entry), refusal)),
@@ -198,7 +201,11 @@ impl Frontier {
             // representative.
             Via::Trial | Via::Rescue | Via::Again => Ok(Pass::Fetch),
             Via::Released { why } if why != Release::Counterpart => Ok(Pass::Fetch),
-            _ => self.meet_rules(url, entry, session),
+            _ => match self.overtaken(entry, url, session)? {
+                Some(Overtaken::Hold(at, ladder_key)) => Ok(Pass::Refuse(Refusal::Overtaken(at, ladder_key))),
+                Some(Overtaken::Try(counterpart, ladder_key)) => Ok(Pass::Try(Trial::Pair { counterpart }, ladder_key)),
+                None => self.meet_rules(url, entry, session),
+            },
         }
     }
 
@@ -240,7 +247,7 @@ impl Frontier {
         };
         Ok(match step {
             Step::Stay | Step::Wait => Pass::Refuse(Refusal::Stop(stop, ladder_key, step)),
-            Step::Try => Pass::Try(stop, ladder_key),
+            Step::Try => Pass::Try(Trial::Rules(stop), ladder_key),
             Step::Let => Pass::Fetch,
         })
     }

@@ -37,6 +37,11 @@ impl Frontier {
             }
             Task::Waited => self.release_waiting(at, session)?,
             Task::Records { of, which } => self.each_record(of, &which, at, session)?,
+            Task::Waiting => {
+                let keys = part(spaces::HELD_FOR, &at, &[], 64 * Works::STEP, session)?;
+                self.note_waiting(&keys);
+                behind(&keys, 64 * Works::STEP)
+            }
         };
         self.works.done(up_to, session);
         Ok(!self.works.is_empty())
@@ -129,6 +134,7 @@ impl Frontier {
             StandIn::Pending(at) => {
                 let stop = Stop { representative: Some(at), ..stop };
                 self.urls.await_end(at.url);
+                self.waits_for(id, at);
                 self.stop_for(id, stop, link, anchor, session)?;
             }
             StandIn::Fallen | StandIn::News => {
@@ -285,6 +291,7 @@ impl Frontier {
                 let last = Kept { priority: 0.0, ..link.clone() };
                 return self.release(id, &last, Via::Released { why: Release::Mode }, session).map(|_| ());
             }
+            (Which::Overtaking(ahead), state) => return self.overtake_with(id, state, *ahead, session),
             (Which::Lot(of), state) if lots(id, state).is_some_and(|lots| lots.contains(Lot(*of))) => {
                 let (Some(link), trial) = (state.link(), Trial::Lot(Lot(*of))) else { return Ok(()) };
                 let Ok(url) = Url::parse(&link.url) else { return Ok(()) };

@@ -42,6 +42,8 @@ pub enum Task {
         /// The URLs that are released.
         which: Which,
     },
+    /// Find the hosts that have URLs which are held or stopped for queued URLs of other domains.
+    Waiting,
 }
 
 /// Tells which URLs are released.
@@ -68,6 +70,8 @@ pub enum Which {
     Late,
     /// URLs of the folder with this hash that are held for a counterpart on this host.
     PairIn(SiteId, u64),
+    /// URLs that are held or stopped for queued URLs of this host.
+    Overtaking(SiteId),
 }
 
 /// All work that is still to be done, in the order in which it was asked for.

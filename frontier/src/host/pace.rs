@@ -57,6 +57,11 @@ impl Pace {
         delay.saturating_add(delay.saturating_mul(self.stretch) / 1_000).min(delay.max(Self::LONGEST))
     }
 
+    /// The time from one request to the next: the delay, and the time of an answer.
+    pub fn turn(&self, settings: &Politeness) -> Millis {
+        self.delay(settings).saturating_add(self.response)
+    }
+
     /// Whether the host is slowed down, or set aside.
     pub fn is_troubled(&self) -> bool {
         self.failures > 0 || self.penalty > 0

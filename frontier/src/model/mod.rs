@@ -187,7 +187,15 @@ impl World {
     pub fn ask(&mut self) -> Next {
         loop {
             let next = self.frontier.next(self.now, &mut self.session).unwrap();
-            let Next::Job(job) = next else { return next };
+            let job = match next {
+                Next::Job(job) => job,
+                // There is work to be done in the background first.
+                Next::Wait(time) if time == self.now => {
+                    while self.frontier.step(&mut self.session).unwrap() {}
+                    continue;
+                }
+                next => return next,
+            };
             let host = job.url.host_str().unwrap().to_owned();
             assert!(self.open.iter().all(|open| open.url.host_str() != Some(&host)), "two jobs open for {host}");
             if job.kind != JobKind::Resolve {

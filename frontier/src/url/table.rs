@@ -58,6 +58,11 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
         Kind::Done,
         "answered, or given up after its attempts; refused when it was to be visited again: its last visit stands",
     ),
+    (
+        Kind::Queued,
+        Kind::HeldFor,
+        "a URL that was held for it on another domain was queued in its place, because its host is slow",
+    ),
     (Kind::Queued, Kind::Gone, "404 or 410 at two visits in a row"),
     (
         Kind::HeldFor,

@@ -2,6 +2,7 @@
 
 mod notes;
 mod order;
+mod overtake;
 mod pace;
 mod refusals;
 mod robots;

@@ -144,6 +144,12 @@ impl Sim {
         }
     }
 
+    /// Goes on with another frontier, as a crawl that is continued.
+    pub fn restart(&mut self, settings: &Settings) {
+        assert!(self.open.is_empty());
+        self.frontier = Frontier::open(settings, &keys(), &mut self.session, self.now).unwrap();
+    }
+
     /// Runs until nothing is due before `end`, or `requests` were made.
     pub fn run(&mut self, end: Millis, requests: usize) {
         while self.now < end && self.log.len() < requests {
@@ -176,6 +182,7 @@ impl Sim {
                 let outcome = self.answer(&job);
                 self.frontier.report(&job, outcome, self.now, &mut self.session).unwrap();
             }
+            while self.frontier.step(&mut self.session).unwrap() {}
         }
     }
 

@@ -4,7 +4,7 @@
 use fastrand::Rng;
 use url::Url;
 
-use super::draw::{prose, target, word};
+use super::draw::{hash, prose, target, word};
 use super::{Page, Reply, Site};
 
 /// An attacker and its victim. The attacker is the first seed, and its front page is fetched first.
@@ -40,6 +40,8 @@ pub enum Junk {
     Texts,
     /// No answer, ever.
     Silence,
+    /// Copies and endless other texts. The attacker asks for a minute between requests, and leads to the victim.
+    Slow,
 }
 
 /// The number of links on one page of the index.
@@ -48,6 +50,8 @@ const INDEX: u64 = 20;
 const FRONT: u64 = 100;
 /// The delay between requests that the victim asks for, in seconds. Because of it, the attacker always comes first.
 const SLOW: u32 = 10;
+/// The delay between requests that a slow attacker asks for, in seconds.
+const SLOWER: u32 = 60;
 
 impl Attack {
     /// An attack on a site with this many articles.
@@ -64,9 +68,9 @@ impl Attack {
         }
     }
 
-    /// Whether the victim has this URL.
-    pub fn is_victims(&self, url: &str) -> bool {
-        url.split('/').nth(2) == Some(&self.victim)
+    /// Whether this is the URL of an article of the victim.
+    pub fn is_of_victim(&self, url: &str) -> bool {
+        url.strip_prefix(&format!("http://{}/{}/", self.victim, self.folder)).is_some()
     }
 
     fn parts(&self) -> u64 {
@@ -100,11 +104,20 @@ impl Attack {
 
     fn attack(&self, target: &str) -> Reply {
         let more = if self.copied == Copied::HomeAndAWord { " welcome" } else { "" };
-        let Some(page) = self.page(target, more) else { return Reply::Missing };
+        let page = match self.page(target, more) {
+            Some(page) => page,
+            None if self.junk == Junk::Slow => Page::new("More").text(self.salt ^ hash(target, 3), 180),
+            None => return Reply::Missing,
+        };
         let number = target.rsplit('/').next().and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
         let index = target == "/" || target.starts_with("/index/");
         let copied = if self.copied == Copied::Forty { index || number < 40 } else { target == "/" };
         match (copied, self.junk) {
+            (true, Junk::Slow) => Reply::Page(page.link(&format!("http://{}/", self.victim), "Friends")),
+            (false, Junk::Slow) => {
+                let more = |page: Page, at: u64| page.link(&format!("/more/{}", 9 * number + at), "More");
+                Reply::Page((1..=9).fold(page, more))
+            }
             (true, _) => Reply::Page(page),
             (false, Junk::Missing) => Reply::Missing,
             (false, Junk::Silence) => Reply::Silence,
@@ -118,7 +131,9 @@ impl Attack {
 
 impl Site for Attack {
     fn seeds(&self) -> Vec<String> {
-        [&self.attacker, &self.victim].map(|host| format!("http://{host}/")).to_vec()
+        // A slow attacker can come first only if nothing else leads to the victim.
+        let hosts = if self.junk == Junk::Slow { vec![&self.attacker] } else { vec![&self.attacker, &self.victim] };
+        hosts.into_iter().map(|host| format!("http://{host}/")).collect()
     }
 
     fn reply(&self, url: &Url) -> Reply {
@@ -130,6 +145,11 @@ impl Site for Attack {
     }
 
     fn crawl_delay(&self, host: &str) -> u32 {
-        if host == self.victim { SLOW } else { 0 }
+        match (host == self.victim, self.junk) {
+            (true, Junk::Slow) => 0,
+            (true, _) => SLOW,
+            (false, Junk::Slow) => SLOWER,
+            (false, _) => 0,
+        }
     }
 }

@@ -1,0 +1,209 @@
+//! When a host overtakes another one, in `drop`. A link of a duplicate may be held for a counterpart on another domain
+//! that is still queued, and a rule may stop a URL for such a representative. If the other host is slow, or has much else
+//! to do, the host of these URLs would wait as long.
+//!
+//! So a host that has nothing else to do waits only for a while: [`Overtaking::PATIENCE`] of its own turns if the other
+//! host is much slower, and [`Overtaking::LONGEST`] turns otherwise. (A *turn* is the delay of a host and the time in
+//! which it answers.) After that, its URLs are queued. When the turn of one of the counterparts comes, it is not fetched
+//! any more: it is held for the URL that was queued in its place. So each content is still fetched once, from the host
+//! that comes to it first.
+//!
+//! All of this is kept in memory. A crawl that is continued looks up which hosts wait ([`Task::Waiting`]). It no longer
+//! knows which URLs were queued in the place of others, so it fetches both.
+
+use std::collections::HashMap;
+
+use config::OnDuplicate;
+use dedup_stage::store::{Result, Session};
+use dedup_stage::url::{SiteId, UrlId};
+use url::Url;
+
+use super::Frontier;
+use super::hold::{is_unlike, pair_key};
+use crate::hold::ladder::{Ladder, LadderKey, Step, Strictness};
+use crate::hold::works::{Task, Which};
+use crate::hold::{StandIn, stand_in};
+use crate::host::Host;
+use crate::host::entry::Entry;
+use crate::job::{Release, Via};
+use crate::numbers::Millis;
+use crate::url::{Standing, State};
+
+/// The hosts that wait for others, and the URLs that were queued in the place of others.
+#[derive(Debug, Default)]
+pub(super) struct Overtaking {
+    waiting: HashMap<SiteId, Waiting>,
+    /// A counterpart (`UrlId::url`) → the URL that was queued in its place.
+    in_place: HashMap<u64, UrlId>,
+    /// When the hosts are looked at again.
+    look_at: Millis,
+}
+
+/// The hosts that a host waits for.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// The hosts of the counterparts, with the number of their pages when the wait began.
+    ahead: Vec<(SiteId, u64)>,
+    /// Since when the host has had nothing else to do.
+    since: Option<Millis>,
+}
+
+/// The decision about a URL in whose place another one was queued.
+pub(super) enum Overtaken {
+    /// Hold it for this URL. If there is a key of a ladder, the step is to be counted there.
+    Hold(UrlId, Option<LadderKey>),
+    /// Fetch it, to see whether it shows what this URL shows.
+    Try(UrlId, LadderKey),
+}
+
+impl Overtaking {
+    /// Turns for which a host waits for a host that is much slower.
+    const PATIENCE: Millis = 10;
+    /// A host is much slower if it fetches less than one page in this many turns.
+    const SLOW: Millis = 4;
+    /// Turns for which a host waits for any host.
+    const LONGEST: Millis = 100;
+    /// Milliseconds: no turn counts as shorter.
+    const SHORTEST: Millis = 50;
+    /// Milliseconds between two looks at the hosts.
+    const LOOKS: Millis = 250;
+    /// At most so many hosts wait, and each for so many others. URLs of further hosts wait until the end of the crawl.
+    const HOSTS: (usize, usize) = (10_000, 16);
+    /// At most so many URLs are known that were queued in the place of others. Of further ones, both are fetched.
+    const IN_PLACE: usize = 100_000;
+
+    /// A URL of the host `site` is held or stopped for a queued URL of the host `ahead`.
+    pub(super) fn waits(&mut self, site: SiteId, ahead: SiteId) {
+        if self.waiting.len() >= Self::HOSTS.0 && !self.waiting.contains_key(&site) {
+            return;
+        }
+        let waiting = self.waiting.entry(site).or_default();
+        if waiting.ahead.len() < Self::HOSTS.1 && !waiting.ahead.iter().any(|(known, _)| *known == ahead) {
+            waiting.ahead.push((ahead, 0));
+            waiting.since = None;
+        }
+    }
+
+    /// When [`Frontier::overtake`] is to be called again; `None` if no host waits.
+    pub(super) fn next_look(&self) -> Option<Millis> {
+        (!self.waiting.is_empty()).then_some(self.look_at)
+    }
+
+    /// A URL was fetched, so nothing is done in its place.
+    pub(super) fn fetched(&mut self, url: u64) {
+        if !self.in_place.is_empty() {
+            self.in_place.remove(&url);
+        }
+    }
+}
+
+impl Frontier {
+    /// A URL is held or stopped for a URL that is still queued.
+    pub(super) fn waits_for(&mut self, id: UrlId, at: UrlId) {
+        if self.conduct.on_duplicate == OnDuplicate::Drop
+            && Strictness::between(id.site, at.site) == Strictness::Foreign
+        {
+            self.overtaking.waits(id.site, at.site);
+        }
+    }
+
+    /// The same, if that URL is still queued.
+    pub(super) fn waits_if_queued(&mut self, id: UrlId, at: UrlId) {
+        if let Some(Standing::Queued { .. } | Standing::Open { .. }) = self.urls.get(at.url) {
+            self.waits_for(id, at);
+        }
+    }
+
+    /// Queues the URLs of hosts that have waited for others long enough. True if there are such hosts:
+    /// [`Frontier::step`] does the work.
+    pub(super) fn overtake(&mut self, now: Millis, session: &mut Session) -> bool {
+        if self.overtaking.waiting.is_empty() || now < self.overtaking.look_at || !self.works.is_empty() {
+            return false;
+        }
+        self.overtaking.look_at = now + Overtaking::LOOKS;
+        let (politeness, hosts) = (&self.conduct.politeness, &self.hosts);
+        let find = |site: SiteId| hosts.find(site).map(|id| hosts.get(id));
+        let pages = |site: SiteId| find(site).map_or(0, |host| host.pages);
+        let mut due = Vec::new();
+        self.overtaking.waiting.retain(|site, waiting| {
+            let host = find(*site);
+            if host.is_some_and(Host::has_work) {
+                waiting.since = None;
+                return true;
+            }
+            let Some(since) = waiting.since else {
+                waiting.since = Some(now);
+                waiting.ahead.iter_mut().for_each(|(ahead, before)| *before = pages(*ahead));
+                return true;
+            };
+            let turn = host.map_or(politeness.delay.0, |host| host.pace.turn(politeness)).max(Overtaking::SHORTEST);
+            let turns = now.saturating_sub(since) / turn;
+            waiting.ahead.retain(|(ahead, before)| {
+                let fetched = pages(*ahead).saturating_sub(*before);
+                let is_slow = turns >= Overtaking::PATIENCE && fetched.saturating_mul(Overtaking::SLOW) < turns;
+                let is_over = is_slow || turns >= Overtaking::LONGEST;
+                if is_over {
+                    due.push((*site, *ahead));
+                }
+                !is_over
+            });
+            !waiting.ahead.is_empty()
+        });
+        due.sort_unstable();
+        for (site, ahead) in &due {
+            self.works.add(Task::Records { of: Some(*site), which: Which::Overtaking(*ahead) }, session);
+        }
+        !due.is_empty()
+    }
+
+    /// Queues a URL that is held or stopped, if it waits for a queued URL of the host `ahead`.
+    pub(super) fn overtake_with(&mut self, id: UrlId, state: &State, ahead: SiteId, session: &mut Session) -> Result<()> {
+        let waits = matches!(state, State::HeldFor { .. } | State::Stopped { .. });
+        let (Some(anchor), Some(link)) = (state.anchor(id).filter(|_| waits), state.link()) else { return Ok(()) };
+        if anchor.site != ahead {
+            return Ok(());
+        }
+        let StandIn::Pending(at) = stand_in(&self.urls, anchor, id, session)? else { return Ok(()) };
+        let is_queued = matches!(self.urls.get(at.url), Some(Standing::Queued { .. }));
+        if !is_queued || !self.release(id, link, Via::Released { why: Release::Waited }, session)? {
+            return Ok(());
+        }
+        if self.overtaking.in_place.len() < Overtaking::IN_PLACE {
+            self.overtaking.in_place.insert(at.url, id);
+        }
+        self.pair_lacks(id, at, session)
+    }
+
+    /// Decides about a queued URL whose turn has come, if another URL was queued in its place. `None`: it is fetched
+    /// as if there were no such URL.
+    pub(super) fn overtaken(&self, entry: &Entry, url: &Url, session: &Session) -> Result<Option<Overtaken>> {
+        let is_link = matches!(entry.via, Via::Link | Via::Sitemap | Via::Feed) && entry.trial.is_none();
+        let other = self.overtaking.in_place.get(&entry.id.url).filter(|_| is_link);
+        let Some(other) = other.copied() else { return Ok(None) };
+        let at = match stand_in(&self.urls, other, entry.id, session)? {
+            StandIn::Well(at) | StandIn::Pending(at) => at,
+            StandIn::Fallen | StandIn::News => return Ok(None),
+        };
+        let ladder_key = pair_key(entry.id, at);
+        let ladder = Ladder::get(ladder_key, session)?;
+        if ladder.fell() || is_unlike(entry.id, url, at, session)? {
+            return Ok(None);
+        }
+        if let Some(Standing::Queued { .. } | Standing::Open { .. }) = self.urls.get(at.url) {
+            return Ok(Some(Overtaken::Hold(at, None)));
+        }
+        Ok(match ladder.next(Strictness::between(entry.id.site, at.site)) {
+            Step::Stay | Step::Wait => Some(Overtaken::Hold(at, Some(ladder_key))),
+            Step::Try => Some(Overtaken::Try(at, ladder_key)),
+            Step::Let => None,
+        })
+    }
+
+    /// Reads some keys of the index and notes the hosts that wait for others.
+    pub(super) fn note_waiting(&mut self, keys: &[Vec<u8>]) {
+        for key in keys {
+            let Some((at, id)) = UrlId::read(key).zip(key.get(UrlId::BYTES..).and_then(UrlId::read)) else { continue };
+            self.waits_if_queued(id, at);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Hosts whose links are held for counterparts on another domain that are still queued.
+
+use frontier::Millis;
+
+use crate::sim::{Answered, Sim, polite};
+
+const PAGES: usize = 40;
+
+/// Two hosts with the same pages. Those of `twin.test` are queued, and the links of `own.test` are held for them.
+fn twins(twin_asks_for: Option<&'static str>, more: usize) -> Sim {
+    let mut sim = Sim::new(&polite(100));
+    if let Some(robots) = twin_asks_for {
+        sim.robots.insert("http://twin.test/robots.txt".into(), Answered::Says(robots));
+    }
+    for page in 0..PAGES {
+        sim.link(&format!("http://twin.test/{page}"));
+        sim.hold(&format!("http://own.test/{page}"), &format!("http://twin.test/{page}"));
+    }
+    (0..more).for_each(|page| _ = sim.add(&format!("http://twin.test/more/{page}"), 0.9));
+    sim
+}
+
+fn of(sim: &Sim, host: &str) -> usize {
+    sim.pages().iter().filter(|url| url.contains(host)).count()
+}
+
+/// Catches a slow host that makes the pages of another host wait as long as it has any in its queue.
+#[test]
+fn a_host_waits_only_for_a_while_for_a_slow_one_and_each_content_is_fetched_once() {
+    let mut sim = twins(Some("User-agent: *\nCrawl-delay: 10"), 0);
+    sim.run(15_000, usize::MAX);
+    assert!(of(&sim, "own.test") >= PAGES - 1, "{:?}", sim.pages());
+    sim.run(10 * 60_000, usize::MAX);
+    // Some are fetched from both: these are the trials that show that the two hosts are alike.
+    let (own, twin) = (of(&sim, "own.test"), of(&sim, "twin.test"));
+    assert!((PAGES..PAGES + 10).contains(&(own + twin)), "{own} and {twin}");
+    assert_eq!(sim.frontier.counts().queued, 0);
+}
+
+/// Catches a host that overtakes another one of the same pace: both would be fetched.
+#[test]
+fn a_host_waits_for_another_one_of_the_same_pace() {
+    let mut sim = twins(None, 0);
+    sim.run(3_500, usize::MAX);
+    assert!((4..8).contains(&of(&sim, "own.test")), "the trials of the pair: {:?}", sim.pages());
+}
+
+/// Catches a host that first fetches pages without end of its own, while another host waits for it.
+#[test]
+fn a_host_does_not_wait_for_ever_for_one_that_has_much_else_to_do() {
+    let mut sim = twins(None, 10_000);
+    sim.run(10_000, usize::MAX);
+    assert!(of(&sim, "own.test") == 0 && of(&sim, "twin.test/more") > 80, "it waits");
+    sim.run(20_000, usize::MAX);
+    assert_eq!(of(&sim, "own.test"), PAGES);
+}
+
+/// Catches a crawl that is continued and has forgotten which hosts wait.
+#[test]
+fn a_crawl_that_goes_on_knows_which_hosts_wait() {
+    let mut sim = twins(Some("User-agent: *\nCrawl-delay: 10"), 0);
+    sim.restart(&polite(100));
+    let end: Millis = 15_000;
+    sim.run(end, usize::MAX);
+    assert!(of(&sim, "own.test") >= PAGES - 2, "{:?}", sim.pages());
+}
