@@ -34,6 +34,8 @@ pub(super) struct Candidate {
     contents: HashSet<u64>,
     /// The folders of the copies in agreeing pairs, with the number of these pairs.
     pub folders: Map<u64, u32>,
+    /// The same for the folders of the originals, if these are on another host.
+    pub mirrored: Map<u64, u32>,
     /// The folders of pairs that differ: that of the URL that the rewrite changes, and that of the result.
     pub differing: HashSet<[u64; 2]>,
 }
@@ -60,8 +62,8 @@ pub(super) struct TestedClasses {
 
 impl Candidate {
     fn new(rewrite: Rewrite) -> Self {
-        let (members, contents, folders, differing) = Default::default();
-        Self { rewrite, evidence: Evidence::default(), members, contents, folders, differing }
+        let (members, contents, folders, mirrored, differing) = Default::default();
+        Self { rewrite, evidence: Evidence::default(), members, contents, folders, mirrored, differing }
     }
 
     /// The folders of the two URLs of a pair: that of the URL that the rewrite changes, and that of the result. `url`
@@ -161,8 +163,12 @@ impl Candidates {
         if agrees && let Some(folder) = folder.or(known.and_then(|member| member.folder)) {
             *candidate.folders.entry(folder).or_default() += 1;
         }
-        if !agrees && let Some(folders) = candidate.folders_of(lesson.url) {
-            candidate.differing.insert(folders);
+        match candidate.folders_of(lesson.url) {
+            Some(folders) if !agrees => _ = candidate.differing.insert(folders),
+            Some([_, of_original]) if candidate.rewrite.host() != candidate.rewrite.target_host() => {
+                *candidate.mirrored.entry(of_original).or_default() += 1;
+            }
+            _ => {}
         }
         let before = candidate.evidence;
         candidate.evidence.add(agrees);

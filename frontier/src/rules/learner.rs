@@ -116,6 +116,13 @@ impl Rules {
         }
         if class != id {
             Representative { id, rules: chain }.put(class, session);
+            return Ok(None);
+        }
+        // Before the rule was proven, the mirror may have been fetched first.
+        for (rule, other) in self.proven.mirrored(url) {
+            if urls.get(other.url) == Some(Standing::Done(Ended::Well)) {
+                return Ok(Some((self.stop(vec![rule], other), StandIn::Well(other))));
+            }
         }
         Ok(None)
     }
@@ -273,15 +280,17 @@ impl Rules {
     /// A candidate becomes a rule. Returns the host whose URLs the rule rewrites, or `None` if there is no room for the
     /// rule.
     fn prove(&mut self, id: CandidateId, url: &Url, session: &mut Session) -> Result<Option<SiteId>> {
-        let Some(Candidate { rewrite, evidence, members, folders, .. }) = self.candidates.forget(id) else {
+        let Some(Candidate { rewrite, evidence, members, folders, mirrored, .. }) = self.candidates.forget(id) else {
             return Ok(None);
         };
         self.candidates.tell(&rewrite, evidence);
-        let site = self.site_of(rewrite.host(), url)?;
+        let (site, target) = (self.site_of(rewrite.host(), url)?, self.site_of(rewrite.target_host(), url)?);
         let Some(rule) = self.proven.add(site, Statement::Rewrite(rewrite), evidence, session) else {
             return Ok(None);
         };
-        for (folder, agreed) in folders {
+        let folders = folders.into_iter().map(|(folder, agreed)| (site, folder, agreed));
+        let mirrored = mirrored.into_iter().map(|(folder, agreed)| (target, folder, agreed));
+        for (site, folder, agreed) in folders.chain(mirrored) {
             let ladder_key = LadderKey { site, place: ladder::Place::Rule(rule, folder) };
             Ladder::proven(agreed).put(ladder_key, session);
         }

@@ -27,8 +27,8 @@ pub(super) struct Proven {
     noted: HashSet<(RuleId, u64)>,
     /// Rewrites by host, in the order of proof.
     rewrites: Map<Box<str>, Vec<RuleId>>,
-    /// Hosts to which rewrites lead.
-    targets: HashSet<Box<str>>,
+    /// Rewrites by the host to which they lead.
+    targets: Map<Box<str>, Vec<RuleId>>,
     /// Traps by family.
     traps: Map<u64, RuleId>,
 }
@@ -44,7 +44,7 @@ impl Proven {
     /// The rules in `session`.
     pub fn open(keys: Keys, session: &Session) -> Result<Self> {
         let (rules, rewrites, traps) = (Map::default(), Map::default(), Map::default());
-        let (dirty, noted, targets) = (HashSet::new(), HashSet::new(), HashSet::new());
+        let (dirty, noted, targets) = (HashSet::new(), HashSet::new(), Map::default());
         let order = Vec::new();
         let mut proven = Self { keys, rules, order, dirty, noted, rewrites, targets, traps };
         for rule in stored(session)? {
@@ -102,7 +102,7 @@ impl Proven {
         match &rule.statement {
             Statement::Rewrite(rewrite) => {
                 self.rewrites.entry(rewrite.host().into()).or_default().push(rule.id);
-                self.targets.insert(rewrite.target_host().into());
+                self.targets.entry(rewrite.target_host().into()).or_default().push(rule.id);
             }
             Statement::Trap(family) => _ = self.traps.insert(family.id(), rule.id),
         }
@@ -123,8 +123,8 @@ impl Proven {
                 rule.status = RuleStatus::Withdrawn;
                 match &rule.statement {
                     Statement::Rewrite(rewrite) => {
-                        if let Some(rewrites) = self.rewrites.get_mut(rewrite.host()) {
-                            rewrites.retain(|other| other != id);
+                        for (map, host) in [(&mut self.rewrites, rewrite.host()), (&mut self.targets, rewrite.target_host())] {
+                            map.get_mut(host).into_iter().for_each(|rewrites| rewrites.retain(|other| other != id));
                         }
                     }
                     Statement::Trap(family) => _ = self.traps.remove(&family.id()),
@@ -162,7 +162,7 @@ impl Proven {
 
     /// Whether a rewrite changes URLs of this URL's host, or turns other URLs into URLs of this host.
     pub fn concerns(&self, url: &Url) -> bool {
-        url.host_str().is_some_and(|host| self.rewrites.contains_key(host) || self.targets.contains(host))
+        url.host_str().is_some_and(|host| self.rewrites.contains_key(host) || self.targets.contains_key(host))
     }
 
     /// The trap that a URL lies in.
@@ -185,6 +185,18 @@ impl Proven {
             Statement::Rewrite(rewrite) => Some((*id, rewrite)),
             Statement::Trap(_) => None,
         })
+    }
+
+    /// The URLs of other hosts that mirrors turn into this one, each with its rule. At most [`Proven::CHAIN`].
+    pub fn mirrored<'a>(&'a self, url: &'a Url) -> impl Iterator<Item = (RuleId, UrlId)> + use<'a> {
+        let ids = url.host_str().and_then(|host| self.targets.get(host)).map(Vec::as_slice).unwrap_or_default();
+        let back = |id: &RuleId| match &self.rules.get(id)?.statement {
+            Statement::Rewrite(rewrite) if rewrite.is_mirror() && rewrite.host() != rewrite.target_host() => {
+                Some((*id, self.keys.id(&rewrite.inverse()?.apply(url)?)))
+            }
+            _ => None,
+        };
+        ids.iter().filter_map(back).take(Self::CHAIN)
     }
 
     /// Applies all rewrites to a URL, one after the other. Returns the new URL, and the rules that were applied.
