@@ -192,6 +192,9 @@ fn copies(tracks: &HashMap<u64, Track>, told: &[(&u64, &Track, UrlChange)]) -> H
 /// Makes a page from its lines.
 fn page(lines: &Lines, track: &Track, present: Option<Present<'_>>) -> io::Result<Page> {
     let (mut page, mut visit, mut has_links) = (Page::default(), 0, true);
+    for line in lines.at(track.titled)? {
+        page.title = PageLine::parse(&line).and_then(|line| Some(line.title?.to_string()));
+    }
     let offsets = track.base.iter().chain([&track.last]).copied();
     for line in lines.at(offsets)? {
         let Some(line) = PageLine::parse(&line) else { continue };
@@ -200,9 +203,6 @@ fn page(lines: &Lines, track: &Track, present: Option<Present<'_>>) -> io::Resul
         page.fetched_at = line.fetched_at.to_string();
         (page.redirect_to, page.error) =
             (line.redirect_to.as_deref().map(str::to_owned), line.error.as_deref().map(str::to_owned));
-        if matches!(line.status, Some(200..300)) {
-            page.title = line.title.as_deref().map(str::to_owned).or(page.title.take());
-        }
         page.status = line.status;
         visit = line.visit;
         // The graph has the last links that were known.

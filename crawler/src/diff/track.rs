@@ -59,6 +59,8 @@ impl Answer {
 pub(super) struct Track {
     /// The last line with a page before the moment.
     pub base: Option<u64>,
+    /// The last line that has a title. (The line of a 304 has none.)
+    pub titled: Option<u64>,
     /// The first 64 bits of the digest of that page.
     base_digest: Option<u64>,
     /// The last line, and (below) whether there was a visit since the moment.
@@ -122,6 +124,9 @@ impl Track {
         self.answer = answer;
         if !is_there {
             return;
+        }
+        if page.title.is_some() {
+            self.titled = Some(offset);
         }
         // A 304 has no digest: the page is as it was.
         let digest = page.sha256.as_deref().and_then(|digits| u64::from_str_radix(digits.get(..16)?, 16).ok());
@@ -190,7 +195,7 @@ mod tests {
                 "url": "http://a.test/", "visit": at + 1, "resemblance_before": changed.map(|_| f64::from(10 - day) / 10.0),
                 "status": status, "fetched_at": format!("2026-01-{day:02}T00:00:00.000Z"),
                 "changed": changed, "sha256": (*status == 200).then(|| format!("{digest:064x}").chars().rev().collect::<String>()),
-                "verdict": "unique",
+                "verdict": "unique", "title": (*status == 200).then_some("a title"),
             })
             .to_string();
             track.add(at as u64, &PageLine::parse(line.as_bytes()).unwrap(), "2026-01-05T00:00:00.000Z");
@@ -218,6 +223,14 @@ mod tests {
         // The later the day, the less the page resembles the page before.
         assert_eq!((visits([4, 5, 9]), visits([9, 9, 6])), (Some(0.1), Some(0.1)));
         assert_eq!(visits([3, 4, 4]), None, "before the moment");
+    }
+
+    /// Catches a page without a title because its last line before the moment is that of a 304.
+    #[test]
+    fn the_last_line_with_a_title_is_known() {
+        let visits = [(1, 200, None, 1), (2, 304, Some("no"), 1), (6, 404, None, 0)];
+        assert_eq!(track(&visits, 0).titled, Some(0));
+        assert_eq!(track(&visits[1..], 0).titled, None);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! JSON Feed 1.1: `items`, each with a `url`. It is read as a stream, and nothing else of an item is kept.
+//! JSON Feed 1.1: `items`, each with a `url`, and `next_url`, which leads to the next part of the feed. It is read as a
+//! stream, and nothing else of an item is kept.
 
 use std::fmt;
 
@@ -87,7 +88,10 @@ impl<'de> Visitor<'de> for Feed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
-            if key == "items" {
+            if key == "next_url" {
+                let item = Item { url: map.next_value()?, ..Item::default() };
+                self.entries.extend(item.entry(self.base));
+            } else if key == "items" {
                 map.next_value_seed(Items { entries: &mut *self.entries, cut: &mut *self.cut, base: self.base })?;
             } else {
                 map.next_value::<IgnoredAny>()?;

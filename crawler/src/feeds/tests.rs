@@ -37,10 +37,23 @@ fn entries_are_links() {
     assert_eq!(read(Kind::Feed, RSS), ["https://a.test/1", "https://a.test/2"]);
     assert_eq!(read(Kind::Feed, ATOM), ["https://a.test/blog/3"]);
     assert_eq!(read(Kind::JsonFeed, JSON), ["https://a.test/1", "https://a.test/2", "https://b.test/"]);
+    let part = r#"{"next_url":"/feed?page=2","items":[{"url":"/1"}],"home_page_url":"/"}"#;
+    assert_eq!(read(Kind::JsonFeed, part), ["https://a.test/feed?page=2", "https://a.test/1"]);
     // The items before a mistake count.
     let cut = &JSON[..JSON.find("{\"id\":7").unwrap()];
     assert_eq!(read(Kind::JsonFeed, cut), ["https://a.test/1", "https://a.test/2"]);
     assert_eq!(read(Kind::JsonFeed, "[1]"), [""; 0]);
+}
+
+#[test]
+fn links_of_atom_are_relative_to_the_bases_around_them() {
+    let feed = "<feed xml:base='http://b.test/blog/'><link rel='self' href='x'/><link rel='next' href='?page=2'/>\
+        <entry xml:base='2024/'><link href='1'/></entry><entry><link xml:base='/other/' href='2'/></entry>\
+        <entry><link href='3'/></entry></feed>";
+    let expected = ["blog/?page=2", "blog/2024/1", "other/2", "blog/3"].map(|path| format!("http://b.test/{path}"));
+    assert_eq!(read(Kind::Feed, feed), expected);
+    let long = format!("<feed xml:base='http://b.test/{}/'><entry><link href='3'/></entry></feed>", "x".repeat(5_000));
+    assert_eq!(read(Kind::Feed, &long), ["https://a.test/blog/3"], "it is ignored");
 }
 
 #[test]

@@ -75,6 +75,8 @@ struct Raw {
     is_sitemap: bool,
     lastmod: String,
     priority: String,
+    /// The bases that elements around the address give (`xml:base`), the outermost first.
+    bases: Vec<String>,
 }
 
 impl<'a> Sitemap<'a> {
@@ -126,7 +128,11 @@ impl Iterator for Sitemap<'_> {
         while !self.is_cut {
             let raw = self.raw()?;
             let is_text = matches!(self.format, Format::Lines(_));
-            let Some(loc) = address(&raw.loc, self.base, is_text) else { continue };
+            let inside = raw.bases.iter().filter(|base| !base.is_empty());
+            let base = inside.fold(None, |outer: Option<Url>, base| {
+                outer.as_ref().unwrap_or(self.base).join(base.trim()).ok().or(outer)
+            });
+            let Some(loc) = address(&raw.loc, base.as_ref().unwrap_or(self.base), is_text) else { continue };
             if self.entries == Self::MAX_ENTRIES {
                 self.is_cut = true;
                 return None;

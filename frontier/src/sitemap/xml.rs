@@ -11,6 +11,8 @@ use super::text::Text;
 const MAX_DEPTH: usize = 64;
 /// At most this much text of an element is kept. URLs are shorter.
 const MAX_TEXT: usize = 64 << 10;
+/// A longer `xml:base` is ignored.
+const MAX_BASE: usize = 2 << 10;
 
 /// The elements that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub(super) struct Xml<'a> {
     entry: Raw,
     /// The permalink of the entry, in case it has no link.
     permalink: String,
+    /// The `xml:base` of the open elements, with the place of the element in `open`.
+    bases: Vec<(usize, String)>,
     /// Whether nothing more is read: after the end, after a mistake, or if elements are nested too deep.
     has_ended: bool,
 }
@@ -56,8 +60,8 @@ impl<'a> Xml<'a> {
         config.allow_unmatched_ends = true;
         config.allow_dangling_amp = true;
         let (open, text) = (Vec::new(), String::new());
-        let (buffer, entry, permalink) = (Vec::new(), Raw::default(), String::new());
-        Self { reader, buffer, open, text, entry, permalink, has_ended: false }
+        let (buffer, entry, permalink, bases) = (Vec::new(), Raw::default(), String::new(), Vec::new());
+        Self { reader, buffer, open, text, entry, permalink, bases, has_ended: false }
     }
 
     /// The next entry. At the end and at the first mistake in the XML, the last entry may be incomplete.
@@ -95,6 +99,11 @@ impl<'a> Xml<'a> {
             self.has_ended = true;
             return None;
         }
+        if element.attributes_raw().contains("xml:base")
+            && let Some(base) = attribute(element, "xml:base").filter(|base| base.len() <= MAX_BASE)
+        {
+            self.bases.push((self.open.len(), base));
+        }
         let mut name = name(element.local_name().into_inner());
         let mut before = None;
         match (self.open.last(), name) {
@@ -110,6 +119,10 @@ impl<'a> Xml<'a> {
                 self.take_link(element);
             }
             (Some(Name::Page | Name::Sitemap), Name::LastMod | Name::Priority) => {}
+            (Some(Name::Other), Name::Loc) if self.open.len() <= 2 => {
+                before = self.next_part(element);
+                name = Name::Other;
+            }
             // A `guid` is an address unless it says that it is none.
             (Some(Name::Page), Name::Permalink)
                 if attribute(element, "isPermaLink").is_none_or(|value| value != "false") => {}
@@ -127,7 +140,18 @@ impl<'a> Xml<'a> {
             && self.entry.loc.is_empty()
         {
             self.entry.loc = href;
+            self.entry.bases = self.bases();
         }
+    }
+
+    /// The entry for the next part of a feed that is cut into parts (RFC 5005).
+    fn next_part(&self, element: &BytesStart<'_>) -> Option<Raw> {
+        let href = attribute(element, "rel").filter(|rel| rel == "next").and(attribute(element, "href"))?;
+        Some(Raw { loc: href, bases: self.bases(), ..Raw::default() })
+    }
+
+    fn bases(&self) -> Vec<String> {
+        self.bases.iter().map(|(_, base)| base.clone()).collect()
     }
 
     fn text(&mut self, text: &str) -> Option<Raw> {
@@ -139,8 +163,19 @@ impl<'a> Xml<'a> {
     }
 
     fn end(&mut self) -> Option<Raw> {
-        let slot = match self.open.pop()? {
-            Name::Loc if self.entry.loc.is_empty() => &mut self.entry.loc,
+        let name = self.open.pop()?;
+        let entry = self.close(name);
+        while self.bases.pop_if(|(place, _)| *place >= self.open.len()).is_some() {}
+        entry
+    }
+
+    /// An element was closed.
+    fn close(&mut self, name: Name) -> Option<Raw> {
+        let slot = match name {
+            Name::Loc if self.entry.loc.is_empty() => {
+                self.entry.bases = self.bases();
+                &mut self.entry.loc
+            }
             Name::LastMod => &mut self.entry.lastmod,
             Name::Priority => &mut self.entry.priority,
             Name::Permalink => &mut self.permalink,
