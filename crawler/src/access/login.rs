@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Settings;
+use dedup_stage::page::charset;
 use dedup_stage::store::Session;
 use dedup_stage::url::{drop_user, registrable_domain};
 use frontier::JobKind;
@@ -120,8 +121,11 @@ impl SiteAccess {
                 for (url, set) in &cookies[first..] {
                     set.iter().for_each(|cookie| self.logins[at].was_given(url, cookie));
                 }
-                let html = String::from_utf8_lossy(&response.body);
-                step = self.logins[at].answer(&Answer { url: &reached, status: response.status, html: &html });
+                let content_type = response.values("content-type").next();
+                let domain = reached.domain().and_then(|host| host.rsplit('.').next());
+                let encoding = charset::detect(&response.body, content_type.as_deref(), domain);
+                let html = charset::decode(&response.body, encoding);
+                step = self.logins[at].answer(&Answer { url: &reached, status: response.status, html: &html, encoding });
             }
         }
         // The next request is one of the crawl, so the delay is kept.

@@ -5,6 +5,7 @@ mod controls;
 mod tests;
 
 use dedup_stage::url::drop_user;
+use encoding_rs::Encoding;
 use url::Url;
 
 use self::controls::{Control, Kind, State};
@@ -91,8 +92,14 @@ pub fn choose<'a>(forms: &'a [Form], name: Option<&str>) -> Option<&'a Form> {
 impl Form {
     /// The request that sends the form with these values. Other fields of the page keep their values. The names `user`
     /// and `password` mean the form's own fields of that kind, unless it has fields with these names. The form is sent
-    /// with its first button, or with the button whose name is among the values. `None` if the form leads nowhere.
-    pub fn submit(&self, page: &Url, values: &[(String, Secret)]) -> Option<Submission> {
+    /// with its first button, or with the button whose name is among the values. The fields are written in the encoding
+    /// of the page. `None` if the form leads nowhere.
+    pub fn submit(
+        &self,
+        page: &Url,
+        encoding: &'static Encoding,
+        values: &[(String, Secret)],
+    ) -> Option<Submission> {
         let mut fields = self.fields.clone();
         let is_meant = |button: &&Button| values.iter().any(|(name, _)| !name.is_empty() && *name == button.name);
         let button = self.buttons.iter().find(is_meant).or(self.buttons.first());
@@ -118,7 +125,8 @@ impl Form {
         let mut url = if action.is_empty() { page.clone() } else { base.as_ref().unwrap_or(page).join(action).ok()? };
         url.set_fragment(None);
         drop_user(&mut url);
-        let encoded = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(&fields).finish();
+        let mut encoded = url::form_urlencoded::Serializer::new(String::new());
+        let encoded = encoded.encoding_override(Some(&|text| encoding.encode(text).0)).extend_pairs(&fields).finish();
         if button.and_then(|button| button.is_post).unwrap_or(self.is_post) {
             return Some(Submission { url, body: Some(Secret::new(encoded)) });
         }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use cookie_store::RawCookie;
 use dedup_stage::url::registrable_domain;
+use encoding_rs::Encoding;
 use url::Url;
 
 use super::Secret;
@@ -103,6 +104,8 @@ pub struct Answer<'a> {
     pub status: u16,
     /// The page.
     pub html: &'a str,
+    /// The encoding in which the page was sent.
+    pub encoding: &'static Encoding,
 }
 
 /// The state of a login.
@@ -183,7 +186,7 @@ impl LoginSession {
             // The first place is kept, because a later login begins at the same URL.
             let _ = self.login.form_at.0.set(answer.url.clone());
         }
-        let Some(submission) = form.submit(answer.url, &self.login.fields) else {
+        let Some(submission) = form.submit(answer.url, answer.encoding, &self.login.fields) else {
             return self.fail("the form leads nowhere");
         };
         // Passwords are sent only to the site that the login file names, and never from a page with TLS to one without.

@@ -1,5 +1,6 @@
 //! Tests with the vectors of the RFCs, and a login site in memory.
 
+use encoding_rs::UTF_8;
 use url::Url;
 
 use super::digest::Challenge;
@@ -252,7 +253,7 @@ impl Site {
                 Step::Submit(sent) => (sent.url.clone(), self.take(sent.body.as_ref().unwrap().reveal())),
                 Step::Done | Step::Failed(_) => return step,
             };
-            step = session.answer(&Answer { url: &address, status, html: &html });
+            step = session.answer(&Answer { url: &address, status, html: &html, encoding: UTF_8 });
         }
         panic!("no end")
     }
@@ -315,7 +316,7 @@ fn a_session_is_lost_where_pages_redirect_to_the_form_that_the_login_was_led_to(
     assert!(!copy.is_lost(302, Some(&form), b""), "nobody knows of it yet");
     session.begin();
     let html = "<form method=post action=/enter><input type=password name=password></form>";
-    assert!(matches!(session.answer(&Answer { url: &form, status: 200, html }), Step::Submit(_)));
+    assert!(matches!(session.answer(&Answer { url: &form, status: 200, html, encoding: UTF_8 }), Step::Submit(_)));
     assert!(copy.is_lost(302, Some(&url("https://a.test/login?next=/x")), b""));
     assert!(copy.is_lost(302, Some(&url("https://a.test/signin")), b""));
     assert!(!copy.is_lost(302, Some(&url("https://b.test/login")), b""), "another host");
@@ -346,7 +347,7 @@ fn a_login_that_fails_says_why_and_is_not_tried_again() {
     ] {
         let mut session = session("correct horse");
         session.begin();
-        let step = session.answer(&Answer { url: &home, status: 200, html });
+        let step = session.answer(&Answer { url: &home, status: 200, html, encoding: UTF_8 });
         match &step {
             Step::Submit(sent) => assert!(why.is_empty(), "{sent:?}"),
             Step::Failed(said) => assert!(!why.is_empty() && said.contains(why), "{step:?}"),
@@ -357,7 +358,7 @@ fn a_login_that_fails_says_why_and_is_not_tried_again() {
     let mut session = session("correct horse");
     session.begin();
     let html = "<form method=post><input type=password name=p></form>";
-    let step = session.answer(&Answer { url: &url("https://evil.example/"), status: 200, html });
+    let step = session.answer(&Answer { url: &url("https://evil.example/"), status: 200, html, encoding: UTF_8 });
     assert!(matches!(&step, Step::Failed(said) if said.contains("another host, evil.example")), "{step:?}");
 }
 
@@ -371,14 +372,14 @@ fn a_login_reaches_the_hosts_that_get_its_cookies() {
     session.was_given(&login, "seen=1; Domain=site.test");
     assert!(!copy.concerns(&www), "a cookie of the login page");
     let html = "<form method=post action=/enter><input type=password name=p></form>";
-    assert!(matches!(session.answer(&Answer { url: &login, status: 200, html }), Step::Submit(_)));
+    assert!(matches!(session.answer(&Answer { url: &login, status: 200, html, encoding: UTF_8 }), Step::Submit(_)));
     session.was_given(&url("https://app.site.test/callback"), "own=1");
     assert!(copy.concerns(&url("https://app.site.test/")) && !copy.concerns(&url("https://x.app.site.test/")));
     session.was_given(&url("https://other.test/"), "sid=1; Domain=other.test");
     session.was_given(&login, "sid=1; Path=/; domain=.Site.test; Secure");
     assert!(copy.concerns(&www) && copy.concerns(&login));
     assert!(!copy.concerns(&url("https://other.test/")) && !copy.concerns(&url("https://notsite.test/")));
-    assert_eq!(session.answer(&Answer { url: &www, status: 200, html: "hello" }), Step::Done);
+    assert_eq!(session.answer(&Answer { url: &www, status: 200, html: "hello", encoding: UTF_8 }), Step::Done);
     // A 401 of a host that has shown nothing may ask for another account.
     assert!(!session.saw(&www, 401, copy.is_lost(401, None, b"")));
     assert!(!session.saw(&www, 200, false));

@@ -12,7 +12,7 @@
 
 mod address_words;
 mod belief;
-mod charset;
+pub mod charset;
 mod chrome;
 pub mod content;
 mod hints;

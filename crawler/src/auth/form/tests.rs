@@ -1,5 +1,7 @@
 //! Tests that a form is sent as a browser sends it.
 
+use encoding_rs::{UTF_8, WINDOWS_1252};
+
 use super::*;
 
 fn url(text: &str) -> Url {
@@ -10,7 +12,7 @@ fn url(text: &str) -> Url {
 fn sent(html: &str, values: &[(&str, &str)]) -> (String, String) {
     let values: Vec<_> = values.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value))).collect();
     let forms = forms(html);
-    let sent = choose(&forms, None).unwrap().submit(&url("https://a.test/in/login?x"), &values).unwrap();
+    let sent = choose(&forms, None).unwrap().submit(&url("https://a.test/in/login?x"), UTF_8, &values).unwrap();
     let body = sent.body.map(|body| body.reveal().to_owned()).unwrap_or_default();
     (sent.url.into(), body)
 }
@@ -29,16 +31,24 @@ fn a_form_is_sent_as_a_browser_would() {
     let form = choose(&forms, None).unwrap();
     assert_eq!((form.user.as_deref(), form.password.as_deref()), (Some("email"), Some("pw")));
     let values = [("user".into(), Secret::new("me@a.test")), ("password".into(), Secret::new("a&b"))];
-    let sent = form.submit(&url("https://a.test/login"), &values).unwrap();
+    let sent = form.submit(&url("https://a.test/login"), UTF_8, &values).unwrap();
     assert_eq!(sent.url, url("https://a.test/session?x=1"));
     let body = sent.body.as_ref().unwrap().reveal();
     assert_eq!(body, "csrf=t%26k&email=me%40a.test&pw=a%26b&keep=on&go=Go&lang=en&note=a+%3C+b");
     assert!(!format!("{sent:?}").contains("a%26b"));
     let search =
-        choose(&forms, Some("/search")).unwrap().submit(&url("https://a.test/x?y"), &[("q".into(), Secret::new("z"))]);
+        choose(&forms, Some("/search")).unwrap().submit(&url("https://a.test/x?y"), UTF_8, &[("q".into(), Secret::new("z"))]);
     assert_eq!(search.unwrap().url, url("https://a.test/search?q=z"));
     assert!(choose(&forms, Some("register")).is_none());
     assert!(super::forms(&"<form><input name=a>".repeat(10_000))[0].fields.len() <= 512);
+}
+
+#[test]
+fn a_form_is_sent_in_the_encoding_of_its_page() {
+    let forms = forms("<form method=post><input name=u><input type=password name=p></form>");
+    let values = [("u".into(), Secret::new("Zoë")), ("p".into(), Secret::new("pä\u{4e00}"))];
+    let sent = forms[0].submit(&url("https://a.test/"), WINDOWS_1252, &values).unwrap();
+    assert_eq!(sent.body.unwrap().reveal(), "u=Zo%EB&p=p%E4%26%2319968%3B");
 }
 
 #[test]
