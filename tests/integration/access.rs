@@ -190,7 +190,16 @@ fn a_crawl_logs_in_and_again_when_the_session_is_lost() -> anyhow::Result<()> {
         let site = Members { session: Mutex::default(), sent_on };
         let (told, dir) = (Told::new(move |asked| site.answer(asked))?, tempfile::tempdir()?);
         let (plan, out) = (plan(dir.path(), login)?, dir.path().join("crawl"));
-        let crawled = told.crawl(&out, "http://m.test/", &[("access.login", &plan), ("scope.scope", "host")])?;
+        let log = dir.path().join("log.jsonl").to_string_lossy().into_owned();
+        let keys = [("access.login", plan.as_str()), ("scope.scope", "host"), ("output.log", &log)];
+        let crawled = told.crawl(&out, "http://m.test/", &keys)?;
+        let logged = std::fs::read_to_string(&log)?;
+        assert_eq!(
+            logged.lines().count(),
+            told.asked().len(),
+            "the log has each request, also those of logins: {logged}"
+        );
+        assert!(logged.contains("\"kind\":\"login\"") && !logged.contains("s3cret"), "{logged}");
         for n in 0..8 {
             let page = page(&crawled, &format!("http://m.test/{n}"));
             assert_eq!((&page["status"], &page["session"]), (&200.into(), &true.into()), "{page}");

@@ -12,7 +12,7 @@ use config::Settings;
 use dedup_stage::page::charset;
 use dedup_stage::store::Session;
 use dedup_stage::url::{drop_user, registrable_domain};
-use frontier::JobKind;
+use frontier::{JobKind, Millis};
 use url::Url;
 
 use super::{AccessError, SiteAccess};
@@ -51,9 +51,51 @@ const MAX_HOPS: usize = 10;
 #[derive(Debug)]
 pub struct LoggedIn {
     logins: Vec<LoginSession>,
-    /// Cookies that were set during the logins, with the URL that set them.
-    cookies: Vec<(Url, Vec<String>)>,
+    trail: Trail,
     result: Result<(), LoginError>,
+}
+
+/// What logins leave for the crawl.
+#[derive(Debug, Default)]
+struct Trail {
+    /// Cookies that were set, with the URL that set them.
+    cookies: Vec<(Url, Vec<String>)>,
+    requests: Vec<LoginRequest>,
+}
+
+/// A request of a login, for the crawl log.
+#[derive(Debug)]
+pub struct LoginRequest {
+    /// The URL, without its query, which may have the fields of a form.
+    pub url: Url,
+    /// When the answer ended.
+    pub ended_at: Millis,
+    /// Status, bytes of the body as received, and milliseconds, if there was an answer.
+    pub answered: Option<(u16, u64, u64)>,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+impl LoginRequest {
+    fn of(url: &Url, response: &Result<Response, FetchError>, now: Millis) -> Self {
+        let mut url = url.clone();
+        url.set_query(None);
+        match response {
+            Ok(response) => {
+                let elapsed = response.ended_at.saturating_sub(response.sent_at);
+                let answered = Some((response.status, response.wire_bytes, elapsed));
+                Self { url, ended_at: response.ended_at, answered, error: None }
+            }
+            Err(error) => Self { url, ended_at: now, answered: None, error: Some(error.to_string()) },
+        }
+    }
+}
+
+impl LoggedIn {
+    /// The requests that were made.
+    pub fn requests(&self) -> &[LoginRequest] {
+        &self.trail.requests
+    }
 }
 
 impl SiteAccess {
@@ -76,7 +118,7 @@ impl SiteAccess {
     /// Takes over what the copy brings back. From now on, its cookies and sessions are those of the crawl.
     pub fn come_back(&mut self, logged_in: LoggedIn, session: &mut Session) -> Result<(), LoginError> {
         self.is_away = false;
-        for (url, cookies) in logged_in.cookies {
+        for (url, cookies) in logged_in.trail.cookies {
             self.take_login_cookies(&url, &cookies, session);
         }
         self.logins = logged_in.logins;
@@ -91,9 +133,9 @@ impl SiteAccess {
 
     /// Does all logins that have not been done.
     pub async fn log_in<F: Fetch>(mut self, fetch: &F, settings: &Settings, clock: &Clock) -> LoggedIn {
-        let mut cookies = Vec::new();
-        let result = self.steps(fetch, settings, clock, &mut cookies).await;
-        LoggedIn { logins: self.logins, cookies, result }
+        let mut trail = Trail::default();
+        let result = self.steps(fetch, settings, clock, &mut trail).await;
+        LoggedIn { logins: self.logins, trail, result }
     }
 
     async fn steps<F: Fetch>(
@@ -101,7 +143,7 @@ impl SiteAccess {
         fetch: &F,
         settings: &Settings,
         clock: &Clock,
-        cookies: &mut Vec<(Url, Vec<String>)>,
+        trail: &mut Trail,
     ) -> Result<(), LoginError> {
         for at in 0..self.logins.len() {
             if self.logins[at].is_inside() {
@@ -116,16 +158,17 @@ impl SiteAccess {
                     Step::Get(target) => (target, None),
                     Step::Submit(submission) => (submission.url, submission.body),
                 };
-                let first = cookies.len();
-                let (reached, response) = self.follow(fetch, target, form, settings, clock, cookies).await?;
-                for (url, set) in &cookies[first..] {
+                let first = trail.cookies.len();
+                let (reached, response) = self.follow(fetch, target, form, settings, clock, trail).await?;
+                for (url, set) in &trail.cookies[first..] {
                     set.iter().for_each(|cookie| self.logins[at].was_given(url, cookie));
                 }
                 let content_type = response.values("content-type").next();
                 let domain = reached.domain().and_then(|host| host.rsplit('.').next());
                 let encoding = charset::detect(&response.body, content_type.as_deref(), domain);
                 let html = charset::decode(&response.body, encoding);
-                step = self.logins[at].answer(&Answer { url: &reached, status: response.status, html: &html, encoding });
+                step =
+                    self.logins[at].answer(&Answer { url: &reached, status: response.status, html: &html, encoding });
             }
         }
         // The next request is one of the crawl, so the delay is kept.
@@ -142,10 +185,10 @@ impl SiteAccess {
         mut form: Option<Secret>,
         settings: &Settings,
         clock: &Clock,
-        cookies: &mut Vec<(Url, Vec<String>)>,
+        trail: &mut Trail,
     ) -> Result<(Url, Response), LoginError> {
         for _ in 0..MAX_HOPS {
-            let response = self.send(fetch, &url, form.clone(), settings, clock, cookies).await?;
+            let response = self.send(fetch, &url, form.clone(), settings, clock, trail).await?;
             let Some(target) = response.redirect_target(&url) else { return Ok((url, response)) };
             if form.is_some() && matches!(response.status, 307 | 308) {
                 if target.origin() != url.origin() {
@@ -168,7 +211,7 @@ impl SiteAccess {
         form: Option<Secret>,
         settings: &Settings,
         clock: &Clock,
-        cookies: &mut Vec<(Url, Vec<String>)>,
+        trail: &mut Trail,
     ) -> Result<Response, LoginError> {
         let failed = |error| LoginError::Fetch(url.clone(), error);
         tokio::time::sleep(Duration::from_millis(settings.politeness.delay.0)).await;
@@ -177,12 +220,14 @@ impl SiteAccess {
         let worn = self.wear(url, clock.now())?;
         let request =
             Request { fields: worn.fields, form, ..Request::new(url.clone(), JobKind::Page, addresses, budget) };
-        let response = fetch.fetch(request).await.map_err(failed)?;
+        let response = fetch.fetch(request).await;
+        trail.requests.push(LoginRequest::of(url, &response, clock.now()));
+        let response = response.map_err(failed)?;
         let set: Vec<String> = response.values("set-cookie").collect();
         if let Some(jars) = &mut self.jars {
             jars.store_lasting(url, set.iter().map(String::as_str));
         }
-        cookies.push((url.clone(), set));
+        trail.cookies.push((url.clone(), set));
         Ok(response)
     }
 }

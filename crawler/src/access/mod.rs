@@ -20,7 +20,7 @@ use crate::signing::{Key, Signer};
 use crate::spaces;
 
 pub use heard::Heard;
-pub use login::{LoggedIn, LoginError};
+pub use login::{LoggedIn, LoginError, LoginRequest};
 
 /// The reason for which the cookies, accounts or keys cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -94,12 +94,7 @@ impl Form {
     /// and `password` mean the form's own fields of that kind, unless it has fields with these names. The form is sent
     /// with its first button, or with the button whose name is among the values. The fields are written in the encoding
     /// of the page. `None` if the form leads nowhere.
-    pub fn submit(
-        &self,
-        page: &Url,
-        encoding: &'static Encoding,
-        values: &[(String, Secret)],
-    ) -> Option<Submission> {
+    pub fn submit(&self, page: &Url, encoding: &'static Encoding, values: &[(String, Secret)]) -> Option<Submission> {
         let mut fields = self.fields.clone();
         let is_meant = |button: &&Button| values.iter().any(|(name, _)| !name.is_empty() && *name == button.name);
         let button = self.buttons.iter().find(is_meant).or(self.buttons.first());

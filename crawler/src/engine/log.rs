@@ -11,8 +11,10 @@ use config::LogFormat;
 use frontier::JobKind;
 use serde_json::json;
 use tracing::Level;
+use url::Url;
 
 use super::message::{Finding, JobReport};
+use crate::access::LoginRequest;
 use crate::clock::rfc3339;
 
 /// The log, in all its forms.
@@ -68,6 +70,31 @@ impl Log {
         self.write(|file| writeln!(file, "{line}"));
     }
 
+    /// Logs a request of a login.
+    pub fn note_login(&mut self, request: &LoginRequest) {
+        let (status, bytes, elapsed) = match request.answered {
+            Some((status, bytes, elapsed)) => (Some(u64::from(status)), Some(bytes), Some(elapsed)),
+            None => (None, None, None),
+        };
+        let error = request.error.as_deref();
+        let text = columns(status, "login", [bytes, elapsed], &request.url, error);
+        tracing::info!("{text}");
+        let at = rfc3339(request.ended_at);
+        let line = match self.is_json {
+            true => {
+                let url = request.url.as_str();
+                let kind = "login";
+                json!({
+                    "at": at, "kind": kind, "url": url, "status": status, "bytes": bytes, "elapsed_ms": elapsed,
+                    "error": error,
+                })
+                .to_string()
+            }
+            false => format!("{at} {text}"),
+        };
+        self.write(|file| writeln!(file, "{line}"));
+    }
+
     /// Gives the lines to the operating system.
     pub fn flush(&mut self) {
         self.write(|file| file.flush());
@@ -95,12 +122,17 @@ fn kind(kind: JobKind) -> &'static str {
 
 /// Columns, separated by spaces: status, kind, bytes, milliseconds, URL, error. `-` stands for an empty column.
 fn text(report: &JobReport, error: Option<&str>) -> String {
+    let status = report.answered.map(|answered| u64::from(answered.status));
+    let bytes = report.answered.map(|answered| answered.bytes);
+    let elapsed = report.answered.map(|answered| answered.elapsed);
+    columns(status, kind(report.job.kind), [bytes, elapsed], &report.job.url, error)
+}
+
+fn columns(status: Option<u64>, kind: &str, numbers: [Option<u64>; 2], url: &Url, error: Option<&str>) -> String {
     let column = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
-    let status = column(report.answered.map(|answered| u64::from(answered.status)));
-    let bytes = column(report.answered.map(|answered| answered.bytes));
-    let elapsed = column(report.answered.map(|answered| answered.elapsed));
+    let [bytes, elapsed] = numbers.map(column);
     let error = error.map(|error| format!(" {error:?}")).unwrap_or_default();
-    format!("{status} {} {bytes} {elapsed} {}{error}", kind(report.job.kind), report.job.url)
+    format!("{} {kind} {bytes} {elapsed} {url}{error}", column(status))
 }
 
 fn json(report: &JobReport, at: &str, error: Option<&str>) -> String {

@@ -347,6 +347,7 @@ impl Engine<'_> {
             recv(logged_in) -> done => {
                 self.logged_in = never();
                 let done = done.map_err(|_| EngineError::Internal("a login panicked"))?;
+                done.requests().iter().for_each(|request| self.desk.log.note_login(request));
                 if let Err(error) = self.desk.access.come_back(done, &mut self.desk.ledger.session) {
                     self.desk.commit()?;
                     return Err(error.into());

@@ -230,7 +230,9 @@ impl Frontier {
         for id in awake {
             frontier.came(id);
         }
-        if frontier.conduct.on_duplicate == OnDuplicate::Drop && frontier.urls.counters().held_for + frontier.urls.counters().stopped() > 0 {
+        if frontier.conduct.on_duplicate == OnDuplicate::Drop
+            && frontier.urls.counters().held_for + frontier.urls.counters().stopped() > 0
+        {
             frontier.works.add(Task::Waiting, session);
         }
         Ok(frontier)

@@ -157,7 +157,13 @@ impl Frontier {
     }
 
     /// Queues a URL that is held or stopped, if it waits for a queued URL of the host `ahead`.
-    pub(super) fn overtake_with(&mut self, id: UrlId, state: &State, ahead: SiteId, session: &mut Session) -> Result<()> {
+    pub(super) fn overtake_with(
+        &mut self,
+        id: UrlId,
+        state: &State,
+        ahead: SiteId,
+        session: &mut Session,
+    ) -> Result<()> {
         let waits = matches!(state, State::HeldFor { .. } | State::Stopped { .. });
         let (Some(anchor), Some(link)) = (state.anchor(id).filter(|_| waits), state.link()) else { return Ok(()) };
         if anchor.site != ahead {

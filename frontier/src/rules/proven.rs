@@ -123,7 +123,9 @@ impl Proven {
                 rule.status = RuleStatus::Withdrawn;
                 match &rule.statement {
                     Statement::Rewrite(rewrite) => {
-                        for (map, host) in [(&mut self.rewrites, rewrite.host()), (&mut self.targets, rewrite.target_host())] {
+                        for (map, host) in
+                            [(&mut self.rewrites, rewrite.host()), (&mut self.targets, rewrite.target_host())]
+                        {
                             map.get_mut(host).into_iter().for_each(|rewrites| rewrites.retain(|other| other != id));
                         }
                     }

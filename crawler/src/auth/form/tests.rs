@@ -36,8 +36,11 @@ fn a_form_is_sent_as_a_browser_would() {
     let body = sent.body.as_ref().unwrap().reveal();
     assert_eq!(body, "csrf=t%26k&email=me%40a.test&pw=a%26b&keep=on&go=Go&lang=en&note=a+%3C+b");
     assert!(!format!("{sent:?}").contains("a%26b"));
-    let search =
-        choose(&forms, Some("/search")).unwrap().submit(&url("https://a.test/x?y"), UTF_8, &[("q".into(), Secret::new("z"))]);
+    let search = choose(&forms, Some("/search")).unwrap().submit(
+        &url("https://a.test/x?y"),
+        UTF_8,
+        &[("q".into(), Secret::new("z"))],
+    );
     assert_eq!(search.unwrap().url, url("https://a.test/search?q=z"));
     assert!(choose(&forms, Some("register")).is_none());
     assert!(super::forms(&"<form><input name=a>".repeat(10_000))[0].fields.len() <= 512);
