@@ -45,6 +45,9 @@ impl Desk<'_> {
         self.no_more_attempts(&job)?;
         let leads = self.lead(&job, &mut finding)?;
         let before = self.before(&job)?;
+        if before.is_some() {
+            finding.links.iter_mut().for_each(|link| link.met = self.frontier.met(link.id.url));
+        }
         let (result, alike) = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
         let FlowResult { judgement, links: fate, shown } = result;
         let relevance = self.scores.relevance(&job, finding.hits.as_ref(), finding.score);

@@ -23,13 +23,16 @@ pub struct OutLink {
     pub reference: u32,
     /// Whether it stands in the content of the page, and not in its navigation.
     pub content: bool,
+    /// Whether the caller had met its URL before. This counts only at a later visit to a page: links to URLs that are
+    /// known do not change what the page says. `false` if the caller does not know.
+    pub met: bool,
 }
 
 impl OutLink {
     /// A link to `url`.
     pub fn new(url: Url, content: bool, keys: &Keys) -> Self {
         let (id, reference) = keys.identify(&url);
-        Self { url, id, reference, content }
+        Self { url, id, reference, content, met: false }
     }
 }
 

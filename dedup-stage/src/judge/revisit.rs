@@ -12,6 +12,8 @@ use crate::url::PageId;
 /// If a page has this many words for each link in its content, it is not about its links. Then other links (in a box of
 /// related pages, for example) do not change what the page says.
 const WORDS_PER_LINK: usize = 25;
+/// Other links change what a page says only if at least this many of them lead to URLs that were not met before.
+const NEW_LINKS: usize = 2;
 
 impl Judge {
     /// Whether a page says what its URL said at the last visit. It does if it has the same bytes. It also does if its
@@ -36,8 +38,9 @@ impl Judge {
             None => true,
             Some(UniqueBy::Media | UniqueBy::MediumBesideShared) => false,
             Some(UniqueBy::Links | UniqueBy::LinksOfFewWords) => {
-                let links = case.links.iter().filter(|link| link.content).count();
-                words as usize >= WORDS_PER_LINK * links
+                let links = || case.links.iter().filter(|link| link.content);
+                let new = links().filter(|link| !link.met).count();
+                words as usize >= WORDS_PER_LINK * links().count() || new < NEW_LINKS
             }
         })
     }

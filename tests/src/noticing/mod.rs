@@ -7,7 +7,7 @@
 pub mod docs;
 pub mod noise;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use config::Settings;
 use dedup_stage::flow::Flow;
@@ -24,6 +24,8 @@ pub struct Site {
     preparer: Preparer,
     order: u64,
     known: HashMap<UrlId, Known>,
+    /// URLs that were visited, or to which visited pages link.
+    met: HashSet<UrlId>,
 }
 
 /// The data that is kept about a URL.
@@ -42,7 +44,8 @@ impl Site {
     pub fn new() -> anyhow::Result<Self> {
         let mut session = Session::new(Box::new(Memory::default()));
         let flow = Flow::open(&Settings::default().dedup, keys(), &mut session)?;
-        Ok(Self { flow, session, preparer: Preparer::new(keys()), order: 0, known: HashMap::new() })
+        let (known, met) = (HashMap::new(), HashSet::new());
+        Ok(Self { flow, session, preparer: Preparer::new(keys()), order: 0, known, met })
     }
 
     /// Shows the judge a page at a path. Returns whether its content has changed since the last visit, or `None` for
@@ -51,7 +54,11 @@ impl Site {
         let url = Url::parse("http://a.test/")?.join(path)?;
         let content_type = Some("text/html; charset=utf-8");
         let source = Source { url: &url, status: 200, content_type, body: html.as_bytes(), whole: true, links: None };
-        let page = self.preparer.prepare(&source);
+        let mut page = self.preparer.prepare(&source);
+        for link in &mut page.links {
+            link.met = self.met.contains(&link.id);
+        }
+        self.met.extend(page.links.iter().map(|link| link.id).chain([page.id]));
         self.order += 1;
         let before = self.known.get(&page.id);
         let visits = before.map_or(0, |before| before.visits) + 1;

@@ -75,6 +75,22 @@ fn other_links_beside_much_text_are_no_change() {
     );
 }
 
+/// Catches a box of related pages that changes a short page at each visit.
+#[test]
+fn links_to_pages_that_were_met_are_no_change() {
+    let mut web = web();
+    let page = |numbers| html(&words(1, 60), &link_list("/item/#", numbers));
+    web.show("http://a.test/new", &page(1..=10));
+    let before = web.shown("http://a.test/new").unwrap();
+    let mut again = web.prepare("http://a.test/new", 200, &page(21..=30));
+    again.links.iter_mut().skip(1).for_each(|link| link.met = true);
+    let verdict = web.pass(&again, 2, Some(&before)).judgement.verdict;
+    assert_eq!(verdict, Verdict::Unchanged { bytes: true, of: None, known: None });
+    let mut fresh = web.prepare("http://a.test/new", 200, &page(41..=50));
+    fresh.links.iter_mut().skip(2).for_each(|link| link.met = true);
+    assert_eq!(web.pass(&fresh, 3, Some(&before)).judgement.verdict, Verdict::Unique);
+}
+
 /// A page of `own` words, with a footer that no element marks as a footer.
 fn with_footer(own: &[String], footer: &[String]) -> String {
     format!("<main><p>{}</p></main><p>{}</p>", own.join(" "), footer.join(" "))
