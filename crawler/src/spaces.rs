@@ -50,14 +50,32 @@ pub const TROUBLES: Space = Space::new(45, "troubles", Layout::Points);
 /// visit.
 pub const ARCHIVED: Space = Space::new(46, "archived", Layout::Points);
 
+/// Identity of a sitemap that was given up, and was not answered since → nothing.
+pub const FAILED_SITEMAPS: Space = Space::new(47, "failed-sitemaps", Layout::Points);
+
 /// The spaces above whose keys are identities of hosts or URLs, and whose records are moved unchanged.
-pub const BY_SITE: [Space; 10] = [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS, TROUBLES, ARCHIVED];
+pub const BY_SITE: [Space; 11] =
+    [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS, TROUBLES, ARCHIVED, FAILED_SITEMAPS];
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
     let own = [
-        PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS,
-        TROUBLES, ARCHIVED,
+        PAGES,
+        TRIALS,
+        COOKIES,
+        USAGE,
+        OUTBOUND,
+        ELSEWHERE,
+        LISTED,
+        DATED,
+        SIGNALS,
+        LISTS,
+        ATTEMPTS,
+        STUBS,
+        HOPS,
+        TROUBLES,
+        ARCHIVED,
+        FAILED_SITEMAPS,
     ];
     Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

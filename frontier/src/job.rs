@@ -86,7 +86,7 @@ impl Via {
 pub enum Release {
     /// Its counterpart or representative failed, is missing, was refused, or was never met.
     Counterpart = 1,
-    /// Its counterpart or representative was still not fetched when everything else was done.
+    /// Its counterpart or representative was still queued when its host, or the crawl, had nothing else to do.
     Waited = 2,
     /// Links of its template brought new contents.
     Template = 3,

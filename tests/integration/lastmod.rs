@@ -89,6 +89,24 @@ fn site(host: &str, path: &str, at: u64) -> Answer {
     }
 }
 
+/// Catches a crawl that counts a sitemap as failed although it was read later.
+#[test]
+fn a_sitemap_that_failed_and_was_read_later_has_not_failed() -> anyhow::Result<()> {
+    let (clock, dir) = (Clock::at(START), tempfile::tempdir()?);
+    let now = clock.clone();
+    let fetch = Scripted::new(&clock, move |url, _| match url.path() {
+        "/sitemap.xml" if now.now() - START < 2 * DAY => Answer { status: 500, ..html("") },
+        path => site("s.test", path, 0),
+    });
+    let crawl = |days: &str| -> anyhow::Result<u64> {
+        let keys = [("refresh.continuous", "true"), ("scope.sitemaps", "true"), ("limits.time-limit", days)];
+        let seeds = ["http://s.test/".to_owned()];
+        Ok(crawl_with(fetch.clone(), &clock, dir.path(), &seeds, &settings(&keys)?)?.stats.sitemaps_failed)
+    };
+    assert_eq!((crawl("1d")?, crawl("30d")?), (1, 0));
+    Ok(())
+}
+
 /// Catches a crawl that ignores sitemaps, one that believes the sitemap that lies, and one that forgets what it has
 /// learned when it is stopped.
 #[test]

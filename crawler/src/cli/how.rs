@@ -37,7 +37,7 @@ pub(super) fn words(via: Via) -> &'static str {
         Via::Rescue => "queued as part of the sample of what was held or stopped at the end",
         Via::Released { why } => match why {
             Release::Counterpart => "released: what it was held for failed, was refused or does not exist",
-            Release::Waited => "released: what it was held for was not fetched when everything else was done",
+            Release::Waited => "released: what it was held for was still queued when there was nothing else to do",
             Release::Template => "released: links like it brought new pages",
             Release::Pair => "released: the pages of the other domain show something else, or are missing",
             Release::Rule => "released: the rule that stopped it failed in its folder, or was withdrawn",

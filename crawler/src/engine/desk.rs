@@ -187,7 +187,9 @@ impl Desk<'_> {
         if !again && is_tdm(&job.url) {
             self.usage.heard(&job.url, Vec::new(), &mut self.ledger.session);
         }
-        self.ledger.stats.sitemaps_failed += u64::from(!again && is_sitemap(job));
+        if !again && is_sitemap(job) {
+            self.sitemap_failed(job)?;
+        }
         if again || job.kind != JobKind::Page {
             return Ok(());
         }
@@ -217,7 +219,9 @@ impl Desk<'_> {
         }
         let outcome = Outcome::Done { status, elapsed, retry_after, target: None, cut: false };
         let again = self.frontier.report(job, outcome, at, &mut self.ledger.session)?;
-        self.ledger.stats.sitemaps_failed += u64::from(!again && status >= 500);
+        if !again && status >= 500 {
+            self.sitemap_failed(job)?;
+        }
         for Named { url, id, refusal, hints, lastmod } in pages {
             let (priority, merits) = self.scores.named(hints);
             let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Sitemap };

@@ -11,6 +11,7 @@ use super::error::Result;
 use super::message::{ListAnswer, PageFinding};
 use super::visits::List;
 use crate::fetch::Validators;
+use crate::spaces;
 
 /// A round of visits reads all sitemaps of a host that has at most this many. Each costs one request, and few sites
 /// have more.
@@ -23,8 +24,31 @@ impl Desk<'_> {
         Ok(list.map(|list| list.validators).filter(|known| !known.is_empty()))
     }
 
+    /// Counts a sitemap that was given up. It counts once, and no more after it was answered.
+    pub(super) fn sitemap_failed(&mut self, job: &Job) -> Result<()> {
+        let key = job.page.url.to_bytes();
+        if self.ledger.session.get(spaces::FAILED_SITEMAPS, &key)?.is_none() {
+            self.ledger.session.put(spaces::FAILED_SITEMAPS, key, []);
+            self.ledger.stats.sitemaps_failed += 1;
+        }
+        Ok(())
+    }
+
+    /// A sitemap was answered.
+    fn sitemap_answered(&mut self, job: &Job) -> Result<()> {
+        let key = job.page.url.to_bytes();
+        if self.ledger.stats.sitemaps_failed > 0 && self.ledger.session.get(spaces::FAILED_SITEMAPS, &key)?.is_some() {
+            self.ledger.session.delete(spaces::FAILED_SITEMAPS, key);
+            self.ledger.stats.sitemaps_failed -= 1;
+        }
+        Ok(())
+    }
+
     /// Records the reading of a sitemap.
     pub(super) fn sitemap_read(&mut self, job: &Job, at: Millis, reading: ListAnswer) -> Result<()> {
+        if reading.status < 500 {
+            self.sitemap_answered(job)?;
+        }
         self.list_read(job, at, false, reading)
     }
 

@@ -38,9 +38,10 @@ impl Judge {
             None => true,
             Some(UniqueBy::Media | UniqueBy::MediumBesideShared) => false,
             Some(UniqueBy::Links | UniqueBy::LinksOfFewWords) => {
-                let links = || case.links.iter().filter(|link| link.content);
-                let new = links().filter(|link| !link.met).count();
-                words as usize >= WORDS_PER_LINK * links().count() || new < NEW_LINKS
+                let content = case.links.iter().filter(|link| link.content);
+                let new = content.clone().filter(|link| !link.met).count();
+                let links = content.count();
+                words as usize >= WORDS_PER_LINK * links || new < NEW_LINKS
             }
         })
     }

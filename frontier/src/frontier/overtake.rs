@@ -1,12 +1,12 @@
 //! When a host overtakes another one, in `drop`. A link of a duplicate may be held for a counterpart on another domain
-//! that is still queued, and a rule may stop a URL for such a representative. If the other host is slow, or has much else
-//! to do, the host of these URLs would wait as long.
+//! that is still queued, and a rule may stop a URL for such a representative. If the other host is slow, or has much
+//! else to do, the host of these URLs would wait as long.
 //!
 //! So a host that has nothing else to do waits only for a while: [`Overtaking::PATIENCE`] of its own turns if the other
 //! host is much slower, and [`Overtaking::LONGEST`] turns otherwise. (A *turn* is the delay of a host and the time in
-//! which it answers.) After that, its URLs are queued. When the turn of one of the counterparts comes, it is not fetched
-//! any more: it is held for the URL that was queued in its place. So each content is still fetched once, from the host
-//! that comes to it first.
+//! which it answers.) After that, its URLs are queued. When the turn of one of the counterparts comes, it is not
+//! fetched any more: it is held for the URL that was queued in its place. So each content is still fetched once, from
+//! the host that comes to it first.
 //!
 //! All of this is kept in memory. A crawl that is continued looks up which hosts wait ([`Task::Waiting`]). It no longer
 //! knows which URLs were queued in the place of others, so it fetches both.
