@@ -101,7 +101,11 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         stats.sitemaps_cut,
         "sitemaps read in part, because they have more than 50,000 entries, 50 MiB, or 8 MiB of URLs".into(),
     );
-    add("sitemaps_failed", stats.sitemaps_failed, "sitemaps given up: no answer, or an error of the server".into());
+    add(
+        "sitemaps_failed",
+        stats.sitemaps_failed,
+        "sitemaps given up: no answer, an error of the server, or an HTML page".into(),
+    );
     add(
         "sitemaps_left",
         stats.sitemaps_left,

@@ -96,6 +96,7 @@ fn a_sitemap_that_failed_and_was_read_later_has_not_failed() -> anyhow::Result<(
     let now = clock.clone();
     let fetch = Scripted::new(&clock, move |url, _| match url.path() {
         "/sitemap.xml" if now.now() - START < 2 * DAY => Answer { status: 500, ..html("") },
+        "/sitemap.xml" if now.now() - START < 6 * DAY => html("<!DOCTYPE html><title>Sorry</title><p>Come back later."),
         path => site("s.test", path, 0),
     });
     let crawl = |days: &str| -> anyhow::Result<u64> {
@@ -103,7 +104,7 @@ fn a_sitemap_that_failed_and_was_read_later_has_not_failed() -> anyhow::Result<(
         let seeds = ["http://s.test/".to_owned()];
         Ok(crawl_with(fetch.clone(), &clock, dir.path(), &seeds, &settings(&keys)?)?.stats.sitemaps_failed)
     };
-    assert_eq!((crawl("1d")?, crawl("30d")?), (1, 0));
+    assert_eq!((crawl("1d")?, crawl("4d")?, crawl("30d")?), (1, 1, 0), "an error, a page, and a sitemap");
     Ok(())
 }
 

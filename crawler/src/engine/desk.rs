@@ -219,8 +219,11 @@ impl Desk<'_> {
         }
         let outcome = Outcome::Done { status, elapsed, retry_after, target: None, cut: false };
         let again = self.frontier.report(job, outcome, at, &mut self.ledger.session)?;
-        if !again && status >= 500 {
-            self.sitemap_failed(job)?;
+        let is_something_else = (200..300).contains(&status) && digest.is_none();
+        match again {
+            true => {}
+            false if status >= 500 || is_something_else => self.sitemap_failed(job)?,
+            false => self.sitemap_answered(job)?,
         }
         for Named { url, id, refusal, hints, lastmod } in pages {
             let (priority, merits) = self.scores.named(hints);

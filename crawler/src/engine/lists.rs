@@ -35,7 +35,7 @@ impl Desk<'_> {
     }
 
     /// A sitemap was answered.
-    fn sitemap_answered(&mut self, job: &Job) -> Result<()> {
+    pub(super) fn sitemap_answered(&mut self, job: &Job) -> Result<()> {
         let key = job.page.url.to_bytes();
         if self.ledger.stats.sitemaps_failed > 0 && self.ledger.session.get(spaces::FAILED_SITEMAPS, &key)?.is_some() {
             self.ledger.session.delete(spaces::FAILED_SITEMAPS, key);
@@ -46,9 +46,6 @@ impl Desk<'_> {
 
     /// Records the reading of a sitemap.
     pub(super) fn sitemap_read(&mut self, job: &Job, at: Millis, reading: ListAnswer) -> Result<()> {
-        if reading.status < 500 {
-            self.sitemap_answered(job)?;
-        }
         self.list_read(job, at, false, reading)
     }
 

@@ -48,7 +48,7 @@ const CAUSES: [(&str, &str, &str); 13] = [
     ("links_cut", "link", "their page has more than 10,000 of them, or 1 MiB"),
     ("hosts_left", "link", "to further hosts of a registrable domain that names hosts without end"),
     ("sitemaps_cut", "sitemap", "read in part, because of more than 50,000 entries, 50 MiB, or 8 MiB of URLs"),
-    ("sitemaps_failed", "sitemap", "given up: no answer, or an error of the server"),
+    ("sitemaps_failed", "sitemap", "given up: no answer, an error of the server, or an HTML page"),
     ("sitemaps_left", "sitemap", "named by more than 8 sitemaps in a row, or one of more than 50,000 of its host"),
 ];
 

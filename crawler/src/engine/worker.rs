@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::judge::Searcher;
-use dedup_stage::page::{Page, Reader};
+use dedup_stage::page::{Page, Reader, says_html};
 use dedup_stage::url::Keys;
 use frontier::robots::{self, RobotsRules};
 use frontier::scope::Scope;
@@ -235,7 +235,8 @@ impl Worker<'_> {
             }
         }
         finding.cut |= entries.is_cut();
-        finding.digest = Some(digest);
+        let is_page = finding.pages.is_empty() && finding.sitemaps.is_empty() && says_html(&response.body);
+        finding.digest = Some(digest).filter(|_| !is_page);
         finding
     }
 

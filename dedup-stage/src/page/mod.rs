@@ -337,6 +337,12 @@ fn form(content_type: Option<&str>, body: &[u8]) -> Form {
     }
 }
 
+/// Whether a body says at its beginning that it is HTML.
+pub fn says_html(body: &[u8]) -> bool {
+    let head = &body[..body.len().min(1445)];
+    ["<html", "<!doctype html"].iter().any(|sign| charset::find_ignore_case(head, sign.as_bytes()).is_some())
+}
+
 /// The form of a page without a type: HTML if it looks like markup, text if it has no binary bytes (after the MIME
 /// Sniffing standard, section 7).
 fn sniff(body: &[u8]) -> Form {
@@ -344,8 +350,7 @@ fn sniff(body: &[u8]) -> Form {
     let marked = encoding_rs::Encoding::for_bom(head).is_some();
     let binary = |b: &u8| matches!(b, 0..=8 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F);
     if head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'<')
-        || charset::find_ignore_case(head, b"<html").is_some()
-        || charset::find_ignore_case(head, b"<!doctype html").is_some()
+        || says_html(head)
         || charset::find_ignore_case(head, b"<a ").is_some()
     {
         Form::Html
