@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::template::{shape, template};
+use super::template::{Target, shape, template};
 use crate::host::groups::label;
 use crate::reason::SkipReason;
 use crate::rules::is_id;
@@ -41,11 +41,11 @@ impl Lots {
 
 /// The lots of a URL that is held or stopped; `None` for other states.
 pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
-    let url = state.link().and_then(|link| Url::parse(&link.url).ok());
-    let form = || url.as_ref().map_or(0, |url| template(url, id.site)).to_be_bytes();
+    let url = state.link().and_then(|link| Target::written(&link.url));
+    let form = || url.map_or(0, |url| template(url, id.site)).to_be_bytes();
     let hash = |parts: &[&[u8]]| Lot(xxh3_64(&parts.concat()));
     let (domain, site) = (id.site.domain.to_be_bytes(), id.site.to_bytes());
-    let shape = url.as_ref().map_or_else(String::new, shape);
+    let shape = url.map_or_else(String::new, shape);
     let wide = |kind: &[u8]| hash(&[b"family", kind, &domain, shape.as_bytes()]);
     let (lot, family) = match state {
         State::HeldFor { counterparts, .. } => {
@@ -65,7 +65,7 @@ pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
         }
         _ => return None,
     };
-    let parent = url.as_ref().map_or("", |url| parent(url.path()));
+    let parent = url.map_or("", |url| parent(url.path));
     Some(Lots { section: hash(&[b"section", &lot.0.to_be_bytes(), parent.as_bytes()]), lot, family })
 }
 

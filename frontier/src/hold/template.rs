@@ -9,18 +9,42 @@ use dedup_stage::url::SiteId;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+/// The parts of a URL that tell its template.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target<'u> {
+    pub path: &'u str,
+    query: Option<&'u str>,
+}
+
+impl<'u> Target<'u> {
+    /// The parts of a URL as [`Url`] writes it. So a URL in a record need not be parsed, which takes longer. `None` if
+    /// it has no host.
+    pub fn written(url: &'u str) -> Option<Self> {
+        let (_, rest) = url.split_once("://")?;
+        let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
+        let (before, query) = rest.split_once('?').map_or((rest, None), |(before, query)| (before, Some(query)));
+        Some(Self { path: &before[before.find('/')?..], query })
+    }
+}
+
+impl<'u> From<&'u Url> for Target<'u> {
+    fn from(url: &'u Url) -> Self {
+        Self { path: url.path(), query: url.query() }
+    }
+}
+
 /// The template of a link of `site`: a hash of the form of its path, and of the names of its parameters. The identity
 /// of the host is a hash with the secret of the crawl, so nobody can make two templates collide on purpose.
-pub fn template(url: &Url, site: SiteId) -> u64 {
-    let form = form(url);
+pub fn template<'u>(url: impl Into<Target<'u>>, site: SiteId) -> u64 {
+    let form = form(url.into());
     xxh3_64_with_seed(form.as_bytes(), site.host ^ u64::from_be_bytes(*b"template"))
 }
 
 /// The shape of a URL, which is coarser than its form: the number of segments of its path, its ending, and the names of
 /// its parameters. Where each author, town or product has a folder of its own, its pages have a template of their own,
 /// but all have one shape.
-pub fn shape(url: &Url) -> String {
-    let path = url.path();
+pub fn shape(url: Target<'_>) -> String {
+    let path = url.path;
     let (trimmed, slash) = path.strip_suffix('/').map_or((path, ""), |trimmed| (trimmed, "/"));
     let segments = trimmed.split('/').skip(1).count().min(FOLDERS + 1);
     let last = trimmed.rsplit('/').next().unwrap_or_default();
@@ -40,11 +64,11 @@ const ID: usize = 6;
 const ENDING: usize = 5;
 
 /// The form of the path of a URL, and the names of its parameters.
-fn form(url: &Url) -> String {
-    let path = url.path();
+fn form(url: Target<'_>) -> String {
+    let path = url.path;
     let (trimmed, slash) = path.strip_suffix('/').map_or((path, ""), |trimmed| (trimmed, "/"));
     let segments: Vec<&str> = trimmed.split('/').skip(1).collect();
-    let has_query = url.query().is_some_and(|query| !query.is_empty());
+    let has_query = url.query.is_some_and(|query| !query.is_empty());
     let mut form = String::with_capacity(path.len());
     for (at, segment) in segments.iter().enumerate() {
         let is_last = at + 1 == segments.len();
@@ -67,9 +91,9 @@ fn form(url: &Url) -> String {
 }
 
 /// The names of the parameters of a URL, in order.
-fn names(url: &Url) -> String {
+fn names(url: Target<'_>) -> String {
     let mut names: Vec<&str> =
-        url.query().unwrap_or_default().split('&').map(|pair| pair.split('=').next().unwrap_or_default()).collect();
+        url.query.unwrap_or_default().split('&').map(|pair| pair.split('=').next().unwrap_or_default()).collect();
     names.sort_unstable();
     names.dedup();
     names.join("&")
@@ -148,7 +172,24 @@ mod tests {
     use super::*;
 
     fn of(path: &str) -> String {
-        form(&Url::parse("http://a.test").unwrap().join(path).unwrap())
+        let url = Url::parse("http://a.test").unwrap().join(path).unwrap();
+        form(Target::from(&url))
+    }
+
+    #[test]
+    fn the_parts_of_a_url_are_the_same_in_a_record() {
+        for url in [
+            "http://a.test",
+            "https://a.test:8080/?",
+            "http://a.test/a/b?c=d/e?f#g?h",
+            "http://[::1]/x#/?y",
+            "http://a.test?q=http://b.test/#c",
+            "http://me:pass%2Fword@a.test/#",
+        ] {
+            let url = Url::parse(url).unwrap();
+            assert_eq!(Target::written(url.as_str()), Some(Target::from(&url)), "{url}");
+        }
+        assert_eq!(Target::written("mailto:a@a.test"), None);
     }
 
     #[test]
@@ -185,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_shape_does_not_tell_words_apart() {
-        let of = |path: &str| shape(&Url::parse("http://a.test").unwrap().join(path).unwrap());
+        let of = |path: &str| shape(Target::from(&Url::parse("http://a.test").unwrap().join(path).unwrap()));
         for [one, other] in [
             ["/ann/latest", "/bob/best"],
             ["/berlin-17", "/about"],
