@@ -307,7 +307,7 @@ fn attacked(copied: Copied, junk: Junk, articles: u64) -> anyhow::Result<()> {
     for (name, mode) in [("drop", DROP), ("drop, no rescue", STRICT), ("demote", DEMOTE), ("keep", KEEP)] {
         let web = Attack::draw(articles + copied as u64, articles, copied, junk);
         let site: Arc<dyn Site> = Arc::new(web.clone());
-        let truth = articles as usize;
+        let truth = web.pages() as usize;
         let limit = [
             ("limits.max-pages", "5000"),
             ("limits.time-limit", "2h"),
@@ -315,7 +315,7 @@ fn attacked(copied: Copied, junk: Junk, articles: u64) -> anyhow::Result<()> {
             ("scope.scope", "any"),
         ];
         let crawled = run(&site, &[mode, &limit].concat())?;
-        let found = crawled.seen.urls.iter().filter(|url| web.is_of_victim(url)).count();
+        let found = crawled.seen.urls.iter().filter(|url| web.is_victims(url)).count();
         println!(
             "{copied:?}, then {junk:?}, {name}: {found} of the victim's {truth}, {} fetches, {} not answered",
             fetches(&crawled),

@@ -70,8 +70,12 @@ pub struct LoginRequest {
     pub url: Url,
     /// When the answer ended.
     pub ended_at: Millis,
-    /// Status, bytes of the body as received, and milliseconds, if there was an answer.
-    pub answered: Option<(u16, u64, u64)>,
+    /// HTTP status; `None`, as the next two, if there was no answer.
+    pub status: Option<u16>,
+    /// Bytes of the body as received.
+    pub bytes: Option<u64>,
+    /// Milliseconds from the request to the end of the answer.
+    pub elapsed: Option<Millis>,
     /// What went wrong.
     pub error: Option<String>,
 }
@@ -80,13 +84,14 @@ impl LoginRequest {
     fn of(url: &Url, response: &Result<Response, FetchError>, now: Millis) -> Self {
         let mut url = url.clone();
         url.set_query(None);
-        match response {
-            Ok(response) => {
-                let elapsed = response.ended_at.saturating_sub(response.sent_at);
-                let answered = Some((response.status, response.wire_bytes, elapsed));
-                Self { url, ended_at: response.ended_at, answered, error: None }
-            }
-            Err(error) => Self { url, ended_at: now, answered: None, error: Some(error.to_string()) },
+        let answer = response.as_ref().ok();
+        Self {
+            url,
+            ended_at: answer.map_or(now, |answer| answer.ended_at),
+            status: answer.map(|answer| answer.status),
+            bytes: answer.map(|answer| answer.wire_bytes),
+            elapsed: answer.map(|answer| answer.ended_at.saturating_sub(answer.sent_at)),
+            error: response.as_ref().err().map(FetchError::to_string),
         }
     }
 }

@@ -72,24 +72,16 @@ impl Log {
 
     /// Logs a request of a login.
     pub fn note_login(&mut self, request: &LoginRequest) {
-        let (status, bytes, elapsed) = match request.answered {
-            Some((status, bytes, elapsed)) => (Some(u64::from(status)), Some(bytes), Some(elapsed)),
-            None => (None, None, None),
-        };
-        let error = request.error.as_deref();
-        let text = columns(status, "login", [bytes, elapsed], &request.url, error);
+        let LoginRequest { url, ended_at, status, bytes, elapsed, error } = request;
+        let text = columns(*status, "login", [*bytes, *elapsed], url, error.as_deref());
         tracing::info!("{text}");
-        let at = rfc3339(request.ended_at);
+        let at = rfc3339(*ended_at);
         let line = match self.is_json {
-            true => {
-                let url = request.url.as_str();
-                let kind = "login";
-                json!({
-                    "at": at, "kind": kind, "url": url, "status": status, "bytes": bytes, "elapsed_ms": elapsed,
-                    "error": error,
-                })
-                .to_string()
-            }
+            true => json!({
+                "at": at, "kind": "login", "url": url.as_str(), "status": status, "bytes": bytes,
+                "elapsed_ms": elapsed, "error": error,
+            })
+            .to_string(),
             false => format!("{at} {text}"),
         };
         self.write(|file| writeln!(file, "{line}"));
@@ -122,17 +114,18 @@ fn kind(kind: JobKind) -> &'static str {
 
 /// Columns, separated by spaces: status, kind, bytes, milliseconds, URL, error. `-` stands for an empty column.
 fn text(report: &JobReport, error: Option<&str>) -> String {
-    let status = report.answered.map(|answered| u64::from(answered.status));
+    let status = report.answered.map(|answered| answered.status);
     let bytes = report.answered.map(|answered| answered.bytes);
     let elapsed = report.answered.map(|answered| answered.elapsed);
     columns(status, kind(report.job.kind), [bytes, elapsed], &report.job.url, error)
 }
 
-fn columns(status: Option<u64>, kind: &str, numbers: [Option<u64>; 2], url: &Url, error: Option<&str>) -> String {
+/// The same columns for any request. `numbers`: bytes, milliseconds.
+fn columns(status: Option<u16>, kind: &str, numbers: [Option<u64>; 2], url: &Url, error: Option<&str>) -> String {
     let column = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
     let [bytes, elapsed] = numbers.map(column);
     let error = error.map(|error| format!(" {error:?}")).unwrap_or_default();
-    format!("{} {kind} {bytes} {elapsed} {url}{error}", column(status))
+    format!("{} {kind} {bytes} {elapsed} {url}{error}", column(status.map(u64::from)))
 }
 
 fn json(report: &JobReport, at: &str, error: Option<&str>) -> String {

@@ -88,7 +88,7 @@ impl<'de> Visitor<'de> for Feed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
-            if key == "next_url" {
+            if key == "next_url" && self.entries.len() < MAX_ENTRIES {
                 let item = Item { url: map.next_value()?, ..Item::default() };
                 self.entries.extend(item.entry(self.base));
             } else if key == "items" {

@@ -68,6 +68,8 @@ fn a_feed_of_a_million_entries_is_read_to_its_limit() {
     for (kind, feed) in [(Kind::Feed, &rss), (Kind::JsonFeed, &json)] {
         assert!(entries(kind, feed.as_bytes(), &base()).cut > 0, "{kind:?}");
     }
+    let parts = "\"next_url\":\"/p\",".repeat(20_000);
+    assert_eq!(read(Kind::JsonFeed, &format!("{{{parts}\"items\":[]}}")).len(), MAX_ENTRIES);
     assert_eq!(read(Kind::JsonFeed, &"[".repeat(1_000_000)).len(), 0);
     let deep = format!("{{\"items\":[{{\"url\":\"/1\"}},{{\"x\":{}", "[".repeat(1_000_000));
     assert_eq!(read(Kind::JsonFeed, &deep), ["https://a.test/1"]);

@@ -337,16 +337,19 @@ fn form(content_type: Option<&str>, body: &[u8]) -> Form {
     }
 }
 
+/// This many bytes of a body are looked at to find out what it is (MIME Sniffing standard, section 5.2).
+const SNIFFED: usize = 1445;
+
 /// Whether a body says at its beginning that it is HTML.
 pub fn says_html(body: &[u8]) -> bool {
-    let head = &body[..body.len().min(1445)];
+    let head = &body[..body.len().min(SNIFFED)];
     ["<html", "<!doctype html"].iter().any(|sign| charset::find_ignore_case(head, sign.as_bytes()).is_some())
 }
 
 /// The form of a page without a type: HTML if it looks like markup, text if it has no binary bytes (after the MIME
 /// Sniffing standard, section 7).
 fn sniff(body: &[u8]) -> Form {
-    let head = &body[..body.len().min(1445)];
+    let head = &body[..body.len().min(SNIFFED)];
     let marked = encoding_rs::Encoding::for_bom(head).is_some();
     let binary = |b: &u8| matches!(b, 0..=8 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F);
     if head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'<')

@@ -284,7 +284,7 @@ impl Frontier {
                 self.count_page(id, 1, session);
             }
         }
-        self.overtaking.fetched(entry.id.url);
+        self.overtaking.forget(entry.id.url);
         self.hosts.get_mut(id).errands.page();
         Ok(self.start(id, kind, url, JobTask::Entry(key, seq, Box::new(entry)), Some(page)))
     }
@@ -351,7 +351,7 @@ impl Frontier {
                 if let Some(ladder_key) = ladder_key {
                     step(ladder_key, Step::Stay, session)?;
                 }
-                self.overtaking.fetched(entry.id.url);
+                self.overtaking.forget(entry.id.url);
                 self.urls.await_end(at.url);
                 self.waits_if_queued(entry.id, at);
                 State::HeldFor { counterparts: vec![at], link }

@@ -35,8 +35,8 @@ pub(super) struct Overtaking {
     waiting: HashMap<SiteId, Waiting>,
     /// A counterpart (`UrlId::url`) → the URL that was queued in its place.
     in_place: HashMap<u64, UrlId>,
-    /// When the hosts are looked at again.
-    look_at: Millis,
+    /// When the hosts were looked at.
+    looked_at: Millis,
 }
 
 /// The hosts that a host waits for.
@@ -44,8 +44,8 @@ pub(super) struct Overtaking {
 struct Waiting {
     /// The hosts of the counterparts, with the number of their pages when the wait began.
     ahead: Vec<(SiteId, u64)>,
-    /// Since when the host has had nothing else to do.
-    since: Option<Millis>,
+    /// For how long the host has had nothing else to do; `None` if it has something to do.
+    idle: Option<Millis>,
 }
 
 /// The decision about a URL in whose place another one was queued.
@@ -80,17 +80,17 @@ impl Overtaking {
         let waiting = self.waiting.entry(site).or_default();
         if waiting.ahead.len() < Self::HOSTS.1 && !waiting.ahead.iter().any(|(known, _)| *known == ahead) {
             waiting.ahead.push((ahead, 0));
-            waiting.since = None;
+            waiting.idle = None;
         }
     }
 
     /// When [`Frontier::overtake`] is to be called again; `None` if no host waits.
     pub(super) fn next_look(&self) -> Option<Millis> {
-        (!self.waiting.is_empty()).then_some(self.look_at)
+        (!self.waiting.is_empty()).then_some(self.looked_at + Self::LOOKS)
     }
 
-    /// A URL was fetched, so nothing is done in its place.
-    pub(super) fn fetched(&mut self, url: u64) {
+    /// The turn of a URL has come, so the URL that was queued in its place does not matter any more.
+    pub(super) fn forget(&mut self, url: u64) {
         if !self.in_place.is_empty() {
             self.in_place.remove(&url);
         }
@@ -117,10 +117,10 @@ impl Frontier {
     /// Queues the URLs of hosts that have waited for others long enough. True if there are such hosts:
     /// [`Frontier::step`] does the work.
     pub(super) fn overtake(&mut self, now: Millis, session: &mut Session) -> bool {
-        if self.overtaking.waiting.is_empty() || now < self.overtaking.look_at || !self.works.is_empty() {
+        if self.overtaking.next_look().is_none_or(|look_at| now < look_at) || !self.works.is_empty() {
             return false;
         }
-        self.overtaking.look_at = now + Overtaking::LOOKS;
+        let passed = now - std::mem::replace(&mut self.overtaking.looked_at, now);
         let (politeness, hosts) = (&self.conduct.politeness, &self.hosts);
         let find = |site: SiteId| hosts.find(site).map(|id| hosts.get(id));
         let pages = |site: SiteId| find(site).map_or(0, |host| host.pages);
@@ -128,16 +128,18 @@ impl Frontier {
         self.overtaking.waiting.retain(|site, waiting| {
             let host = find(*site);
             if host.is_some_and(Host::has_work) {
-                waiting.since = None;
+                waiting.idle = None;
                 return true;
             }
-            let Some(since) = waiting.since else {
-                waiting.since = Some(now);
+            let Some(idle) = &mut waiting.idle else {
+                waiting.idle = Some(0);
                 waiting.ahead.iter_mut().for_each(|(ahead, before)| *before = pages(*ahead));
                 return true;
             };
             let turn = host.map_or(politeness.delay.0, |host| host.pace.turn(politeness)).max(Overtaking::SHORTEST);
-            let turns = now.saturating_sub(since) / turn;
+            // While the crawl is paused, or this machine sleeps, nobody looks, and no host fetches anything.
+            *idle += passed.min(turn.saturating_mul(Overtaking::PATIENCE) / 2);
+            let turns = *idle / turn;
             waiting.ahead.retain(|(ahead, before)| {
                 let fetched = pages(*ahead).saturating_sub(*before);
                 let is_slow = turns >= Overtaking::PATIENCE && fetched.saturating_mul(Overtaking::SLOW) < turns;
@@ -186,8 +188,9 @@ impl Frontier {
         let is_link = matches!(entry.via, Via::Link | Via::Sitemap | Via::Feed) && entry.trial.is_none();
         let other = self.overtaking.in_place.get(&entry.id.url).filter(|_| is_link);
         let Some(other) = other.copied() else { return Ok(None) };
-        let at = match stand_in(&self.urls, other, entry.id, session)? {
-            StandIn::Well(at) | StandIn::Pending(at) => at,
+        let (at, is_fetched) = match stand_in(&self.urls, other, entry.id, session)? {
+            StandIn::Well(at) => (at, true),
+            StandIn::Pending(at) => (at, false),
             StandIn::Fallen | StandIn::News => return Ok(None),
         };
         let ladder_key = pair_key(entry.id, at);
@@ -195,7 +198,7 @@ impl Frontier {
         if ladder.fell() || is_unlike(entry.id, url, at, session)? {
             return Ok(None);
         }
-        if let Some(Standing::Queued { .. } | Standing::Open { .. }) = self.urls.get(at.url) {
+        if !is_fetched {
             return Ok(Some(Overtaken::Hold(at, None)));
         }
         Ok(match ladder.next(Strictness::between(entry.id.site, at.site)) {

@@ -187,23 +187,19 @@ impl World {
     pub fn ask(&mut self) -> Next {
         loop {
             let next = self.frontier.next(self.now, &mut self.session).unwrap();
-            let job = match next {
-                Next::Job(job) => job,
+            if matches!(next, Next::Wait(time) if time == self.now) {
                 // There is work to be done in the background first.
-                Next::Wait(time) if time == self.now => {
-                    while self.frontier.step(&mut self.session).unwrap() {}
-                    continue;
-                }
-                next => return next,
-            };
+                while self.frontier.step(&mut self.session).unwrap() {}
+                continue;
+            }
+            let Next::Job(job) = next else { return next };
             let host = job.url.host_str().unwrap().to_owned();
             assert!(self.open.iter().all(|open| open.url.host_str() != Some(&host)), "two jobs open for {host}");
             if job.kind != JobKind::Resolve {
                 let due = self.not_before.get(&host).copied().unwrap_or(0);
                 assert!(self.now >= due, "{host} asked at {}, not before {due}", self.now);
                 assert!(!job.addresses.is_empty());
-                // All hosts share one address.
-                assert!(self.last_start.is_none_or(|last| self.now >= last + 100), "the address has a floor");
+                assert!(self.last_start.is_none_or(|last| self.now >= last + 100), "the address of all has a floor");
                 self.last_start = Some(self.now);
             }
             if job.kind == JobKind::Page {

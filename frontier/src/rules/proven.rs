@@ -27,8 +27,8 @@ pub(super) struct Proven {
     noted: HashSet<(RuleId, u64)>,
     /// Rewrites by host, in the order of proof.
     rewrites: Map<Box<str>, Vec<RuleId>>,
-    /// Rewrites by the host to which they lead.
-    targets: Map<Box<str>, Vec<RuleId>>,
+    /// Rewrites of the URLs of other hosts, by the host to which they lead. All of these are mirrors.
+    mirrors: Map<Box<str>, Vec<RuleId>>,
     /// Traps by family.
     traps: Map<u64, RuleId>,
 }
@@ -36,6 +36,8 @@ pub(super) struct Proven {
 impl Proven {
     /// At most this many rules are applied to one URL, one after the other.
     pub const CHAIN: usize = 6;
+    /// At most this many mirrors of a host are asked about one URL. A site may have mirrors without end.
+    const MIRRORS: usize = 64;
     /// At most this many rules are kept, over all hosts. Further rules are dropped when they are proven.
     const MOST: usize = 32_768;
     /// At most this many entries of `noted` are kept in memory. A note that was forgotten is written down again.
@@ -44,9 +46,9 @@ impl Proven {
     /// The rules in `session`.
     pub fn open(keys: Keys, session: &Session) -> Result<Self> {
         let (rules, rewrites, traps) = (Map::default(), Map::default(), Map::default());
-        let (dirty, noted, targets) = (HashSet::new(), HashSet::new(), Map::default());
+        let (dirty, noted, mirrors) = (HashSet::new(), HashSet::new(), Map::default());
         let order = Vec::new();
-        let mut proven = Self { keys, rules, order, dirty, noted, rewrites, targets, traps };
+        let mut proven = Self { keys, rules, order, dirty, noted, rewrites, mirrors, traps };
         for rule in stored(session)? {
             if rule.status == RuleStatus::Proven {
                 proven.apply(&rule);
@@ -102,7 +104,9 @@ impl Proven {
         match &rule.statement {
             Statement::Rewrite(rewrite) => {
                 self.rewrites.entry(rewrite.host().into()).or_default().push(rule.id);
-                self.targets.entry(rewrite.target_host().into()).or_default().push(rule.id);
+                if rewrite.host() != rewrite.target_host() {
+                    self.mirrors.entry(rewrite.target_host().into()).or_default().push(rule.id);
+                }
             }
             Statement::Trap(family) => _ = self.traps.insert(family.id(), rule.id),
         }
@@ -124,7 +128,7 @@ impl Proven {
                 match &rule.statement {
                     Statement::Rewrite(rewrite) => {
                         for (map, host) in
-                            [(&mut self.rewrites, rewrite.host()), (&mut self.targets, rewrite.target_host())]
+                            [(&mut self.rewrites, rewrite.host()), (&mut self.mirrors, rewrite.target_host())]
                         {
                             map.get_mut(host).into_iter().for_each(|rewrites| rewrites.retain(|other| other != id));
                         }
@@ -164,7 +168,7 @@ impl Proven {
 
     /// Whether a rewrite changes URLs of this URL's host, or turns other URLs into URLs of this host.
     pub fn concerns(&self, url: &Url) -> bool {
-        url.host_str().is_some_and(|host| self.rewrites.contains_key(host) || self.targets.contains_key(host))
+        url.host_str().is_some_and(|host| self.rewrites.contains_key(host) || self.mirrors.contains_key(host))
     }
 
     /// The trap that a URL lies in.
@@ -189,16 +193,14 @@ impl Proven {
         })
     }
 
-    /// The URLs of other hosts that mirrors turn into this one, each with its rule. At most [`Proven::CHAIN`].
+    /// The URLs of other hosts that mirrors turn into this one, each with its rule. Only the first mirrors of a host are
+    /// asked.
     pub fn mirrored<'a>(&'a self, url: &'a Url) -> impl Iterator<Item = (RuleId, UrlId)> + use<'a> {
-        let ids = url.host_str().and_then(|host| self.targets.get(host)).map(Vec::as_slice).unwrap_or_default();
-        let back = |id: &RuleId| match &self.rules.get(id)?.statement {
-            Statement::Rewrite(rewrite) if rewrite.is_mirror() && rewrite.host() != rewrite.target_host() => {
-                Some((*id, self.keys.id(&rewrite.inverse()?.apply(url)?)))
-            }
-            _ => None,
-        };
-        ids.iter().filter_map(back).take(Self::CHAIN)
+        let ids = url.host_str().and_then(|host| self.mirrors.get(host)).map(Vec::as_slice).unwrap_or_default();
+        ids.iter().take(Self::MIRRORS).filter_map(|id| match &self.rules.get(id)?.statement {
+            Statement::Rewrite(rewrite) => Some((*id, self.keys.id(&rewrite.inverse()?.apply(url)?))),
+            Statement::Trap(_) => None,
+        })
     }
 
     /// Applies all rewrites to a URL, one after the other. Returns the new URL, and the rules that were applied.

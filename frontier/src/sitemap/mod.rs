@@ -75,8 +75,8 @@ struct Raw {
     is_sitemap: bool,
     lastmod: String,
     priority: String,
-    /// The bases that elements around the address give (`xml:base`), the outermost first.
-    bases: Vec<String>,
+    /// What a relative address is relative to, if it is not the address of the sitemap.
+    base: Option<Url>,
 }
 
 impl<'a> Sitemap<'a> {
@@ -93,7 +93,7 @@ impl<'a> Sitemap<'a> {
         };
         let mut text = Text::new(packed, Self::MAX_BYTES);
         let format = match text.first_letter() {
-            Some(b'<') => Format::Xml(Box::new(Xml::new(text))),
+            Some(b'<') => Format::Xml(Box::new(Xml::new(text, base))),
             _ => Format::Lines(text),
         };
         Self { format, base, entries: 0, is_cut: false }
@@ -128,11 +128,8 @@ impl Iterator for Sitemap<'_> {
         while !self.is_cut {
             let raw = self.raw()?;
             let is_text = matches!(self.format, Format::Lines(_));
-            let inside = raw.bases.iter().filter(|base| !base.is_empty());
-            let base = inside.fold(None, |outer: Option<Url>, base| {
-                outer.as_ref().unwrap_or(self.base).join(base.trim()).ok().or(outer)
-            });
-            let Some(loc) = address(&raw.loc, base.as_ref().unwrap_or(self.base), is_text) else { continue };
+            let base = raw.base.as_ref().unwrap_or(self.base);
+            let Some(loc) = address(&raw.loc, base, is_text) else { continue };
             if self.entries == Self::MAX_ENTRIES {
                 self.is_cut = true;
                 return None;

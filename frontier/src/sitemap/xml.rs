@@ -3,6 +3,7 @@
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
+use url::Url;
 
 use super::Raw;
 use super::text::Text;
@@ -11,7 +12,7 @@ use super::text::Text;
 const MAX_DEPTH: usize = 64;
 /// At most this much text of an element is kept. URLs are shorter.
 const MAX_TEXT: usize = 64 << 10;
-/// A longer `xml:base` is ignored.
+/// A longer base (`xml:base`, resolved) is ignored.
 const MAX_BASE: usize = 2 << 10;
 
 /// The elements that are read.
@@ -41,8 +42,10 @@ pub(super) struct Xml<'a> {
     entry: Raw,
     /// The permalink of the entry, in case it has no link.
     permalink: String,
-    /// The `xml:base` of the open elements, with the place of the element in `open`.
-    bases: Vec<(usize, String)>,
+    /// The address of the text.
+    base: &'a Url,
+    /// What the open elements say instead (`xml:base`), with their places in `open`.
+    bases: Vec<(usize, Url)>,
     /// Whether nothing more is read: after the end, after a mistake, or if elements are nested too deep.
     has_ended: bool,
 }
@@ -53,7 +56,7 @@ impl<'a> Xml<'a> {
         self.reader.get_ref()
     }
 
-    pub fn new(text: Text<'a>) -> Self {
+    pub fn new(text: Text<'a>, base: &'a Url) -> Self {
         let mut reader = Reader::from_reader(text);
         let config = reader.config_mut();
         config.check_end_names = false;
@@ -61,7 +64,7 @@ impl<'a> Xml<'a> {
         config.allow_dangling_amp = true;
         let (open, text) = (Vec::new(), String::new());
         let (buffer, entry, permalink, bases) = (Vec::new(), Raw::default(), String::new(), Vec::new());
-        Self { reader, buffer, open, text, entry, permalink, bases, has_ended: false }
+        Self { reader, buffer, open, text, entry, permalink, base, bases, has_ended: false }
     }
 
     /// The next entry. At the end and at the first mistake in the XML, the last entry may be incomplete.
@@ -100,7 +103,9 @@ impl<'a> Xml<'a> {
             return None;
         }
         if element.attributes_raw().contains("xml:base")
-            && let Some(base) = attribute(element, "xml:base").filter(|base| base.len() <= MAX_BASE)
+            && let Some(base) = attribute(element, "xml:base")
+            && let Ok(base) = self.base().join(base.trim())
+            && base.as_str().len() <= MAX_BASE
         {
             self.bases.push((self.open.len(), base));
         }
@@ -140,18 +145,24 @@ impl<'a> Xml<'a> {
             && self.entry.loc.is_empty()
         {
             self.entry.loc = href;
-            self.entry.bases = self.bases();
+            self.entry.base = self.given_base();
         }
     }
 
     /// The entry for the next part of a feed that is cut into parts (RFC 5005).
     fn next_part(&self, element: &BytesStart<'_>) -> Option<Raw> {
         let href = attribute(element, "rel").filter(|rel| rel == "next").and(attribute(element, "href"))?;
-        Some(Raw { loc: href, bases: self.bases(), ..Raw::default() })
+        Some(Raw { loc: href, base: self.given_base(), ..Raw::default() })
     }
 
-    fn bases(&self) -> Vec<String> {
-        self.bases.iter().map(|(_, base)| base.clone()).collect()
+    /// The base of the addresses in the innermost open element.
+    fn base(&self) -> &Url {
+        self.bases.last().map_or(self.base, |(_, base)| base)
+    }
+
+    /// The same, if an element gives it.
+    fn given_base(&self) -> Option<Url> {
+        self.bases.last().map(|(_, base)| base.clone())
     }
 
     fn text(&mut self, text: &str) -> Option<Raw> {
@@ -173,7 +184,7 @@ impl<'a> Xml<'a> {
     fn close(&mut self, name: Name) -> Option<Raw> {
         let slot = match name {
             Name::Loc if self.entry.loc.is_empty() => {
-                self.entry.bases = self.bases();
+                self.entry.base = self.given_base();
                 &mut self.entry.loc
             }
             Name::LastMod => &mut self.entry.lastmod,

@@ -61,7 +61,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (
         Kind::Queued,
         Kind::HeldFor,
-        "a URL that was held for it on another domain was queued in its place, because its host is slow",
+        "a URL that was held for it on another domain was queued in its place, because its host is slow or busy",
     ),
     (Kind::Queued, Kind::Gone, "404 or 410 at two visits in a row"),
     (

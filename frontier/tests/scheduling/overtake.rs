@@ -1,7 +1,5 @@
 //! Hosts whose links are held for counterparts on another domain that are still queued.
 
-use frontier::Millis;
-
 use crate::sim::{Answered, Sim, polite};
 
 const PAGES: usize = 40;
@@ -45,6 +43,16 @@ fn a_host_waits_for_another_one_of_the_same_pace() {
     assert!((4..8).contains(&of(&sim, "own.test")), "the trials of the pair: {:?}", sim.pages());
 }
 
+/// Catches a host that is taken for slow because the crawl was paused.
+#[test]
+fn a_pause_of_the_crawl_is_no_time_that_a_host_waits() {
+    let mut sim = twins(None, 0);
+    sim.run(2_000, usize::MAX);
+    sim.pause(3_600_000);
+    sim.run(3_603_000, usize::MAX);
+    assert!((4..8).contains(&of(&sim, "own.test")), "the trials of the pair: {:?}", sim.pages());
+}
+
 /// Catches a host that first fetches pages without end of its own, while another host waits for it.
 #[test]
 fn a_host_does_not_wait_for_ever_for_one_that_has_much_else_to_do() {
@@ -60,7 +68,6 @@ fn a_host_does_not_wait_for_ever_for_one_that_has_much_else_to_do() {
 fn a_crawl_that_goes_on_knows_which_hosts_wait() {
     let mut sim = twins(Some("User-agent: *\nCrawl-delay: 10"), 0);
     sim.restart(&polite(100));
-    let end: Millis = 15_000;
-    sim.run(end, usize::MAX);
+    sim.run(15_000, usize::MAX);
     assert!(of(&sim, "own.test") >= PAGES - 2, "{:?}", sim.pages());
 }

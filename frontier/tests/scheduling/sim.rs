@@ -144,6 +144,11 @@ impl Sim {
         }
     }
 
+    /// Nothing happens for this time, as if the crawl was paused.
+    pub fn pause(&mut self, time: Millis) {
+        self.now += time;
+    }
+
     /// Goes on with another frontier, as a crawl that is continued.
     pub fn restart(&mut self, settings: &Settings) {
         assert!(self.open.is_empty());

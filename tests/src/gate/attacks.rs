@@ -68,9 +68,14 @@ impl Attack {
         }
     }
 
-    /// Whether this is the URL of an article of the victim.
-    pub fn is_of_victim(&self, url: &str) -> bool {
-        url.strip_prefix(&format!("http://{}/{}/", self.victim, self.folder)).is_some()
+    /// Whether the victim has this URL.
+    pub fn is_victims(&self, url: &str) -> bool {
+        url.split('/').nth(2) == Some(&self.victim)
+    }
+
+    /// The number of pages of the victim: the front page, the index and the articles.
+    pub fn pages(&self) -> u64 {
+        1 + self.parts() + self.articles
     }
 
     fn parts(&self) -> u64 {
