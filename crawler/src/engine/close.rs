@@ -54,7 +54,7 @@ impl Desk<'_> {
         let session = &self.ledger.session;
         let sample = self.frontier.count_held_back(session)?;
         let lost = rescue::lost(session)?;
-        let untried = rescue::untried(&self.frontier, session)?;
+        let untried = rescue::untried(&mut self.frontier, session)?;
         if untried > 0 {
             unread.insert(unread::UNTRIED.to_owned(), untried);
         }

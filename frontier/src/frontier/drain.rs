@@ -13,12 +13,12 @@ use url::Url;
 
 use super::Frontier;
 use crate::hold::works::{Task, Which};
-use crate::hold::{Drawn, Lot, Sample, lots};
+use crate::hold::{Drawn, Lot, Sample};
 use crate::job::Via;
 use crate::rules::Rules;
 use crate::scope::Scope;
 use crate::spaces;
-use crate::url::{Ended, Standing, State, Urls};
+use crate::url::{Standing, State, Urls};
 
 impl Frontier {
     /// From now on, rules are learned and applied. The rules in `session` are applied at once.
@@ -134,8 +134,8 @@ impl Frontier {
         }
     }
 
-    /// Counts everything that is held or stopped. Reads all records.
-    pub fn count_held_back(&self, session: &Session) -> Result<Sample> {
+    /// Counts everything that is held or stopped.
+    pub fn count_held_back(&mut self, session: &Session) -> Result<Sample> {
         let mut sample = Sample::default();
         self.each_held_back(session, &mut |drawn| {
             sample.held_back += 1;
@@ -145,28 +145,8 @@ impl Frontier {
     }
 
     /// Calls `visit` with every URL that is held or stopped.
-    pub fn each_held_back(&self, session: &Session, visit: &mut dyn FnMut(Drawn)) -> Result<()> {
-        let mut failure = None;
-        session.scan(spaces::URLS, &[], &[], &mut |key, value| {
-            if !State::may_be_held_back(value) {
-                return ControlFlow::Continue(());
-            }
-            match Urls::read(key, value) {
-                Ok((id, state)) => {
-                    if let Some(lots) = lots(id, &state) {
-                        let covered = !matches!(state, State::HeldAs { .. })
-                            && state.anchor(id).is_some_and(|anchor| {
-                                let standing = self.urls.get(anchor.url);
-                                matches!(standing, Some(Standing::Done(Ended::Well | Ended::Redirected)))
-                            });
-                        visit(Drawn { id, lots, covered, state });
-                    }
-                }
-                Err(error) => failure = Some(error),
-            }
-            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        failure.map_or(Ok(()), Err)
+    pub fn each_held_back(&mut self, session: &Session, visit: &mut dyn FnMut(Drawn)) -> Result<()> {
+        self.held_back.each(&mut self.urls, session, visit)
     }
 }
 

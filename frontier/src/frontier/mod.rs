@@ -35,9 +35,9 @@ use dedup_stage::url::{Keys, SiteId, Sites, UrlId};
 use late::Late;
 use overtake::Overtaking;
 
-use crate::hold::Fallen;
 use crate::hold::news::News;
 use crate::hold::works::{Task, Works};
+use crate::hold::{Fallen, HeldBack};
 use crate::host::budget::Limits;
 use crate::host::entry::Entry;
 use crate::host::errands::{Asker, Errand};
@@ -80,6 +80,8 @@ pub struct Frontier {
     works: Works,
     /// Trials of links that duplicates have and their twins do not.
     news: News,
+    /// Everything that is held or stopped, for the rescue.
+    held_back: HeldBack,
     /// Lots that have fallen.
     fallen: Fallen,
     /// Learned rules; `None` if rules are switched off.
@@ -215,6 +217,7 @@ impl Frontier {
             shares: Shares::new(settings.fetch.concurrency.max(1)),
             works: Works::open(session)?,
             news: News::default(),
+            held_back: HeldBack::default(),
             fallen: Fallen::open(session)?,
             rules: None,
             late: Late::default(),

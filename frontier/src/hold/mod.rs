@@ -6,6 +6,7 @@
 //!   that a rule stopped.
 //! - `news` decides about trials of news: links that the twin of their page does not have.
 //! - `lot` tells which URLs most likely share their fate.
+//! - `held_back` lists all of them for the rescue at the end of a crawl.
 //! - `sample` and `strata` draw URLs at random at the end of the crawl.
 //! - `template` tells kinds of links.
 //! - `works` lists the releases that are still to be done.
@@ -15,6 +16,7 @@
 //! index together.
 
 mod fallen;
+mod held_back;
 pub mod ladder;
 mod lot;
 pub mod news;
@@ -29,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules::Stop;
 pub use fallen::{Fallen, is_lot};
+pub use held_back::HeldBack;
 pub use lot::{Lot, Lots, folder, lots};
 pub use sample::{Draw, Drawn, Sample, SampleSpec};
 pub use stand_in::{StandIn, stand_in};

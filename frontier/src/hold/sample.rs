@@ -10,10 +10,9 @@ use dedup_stage::url::UrlId;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::lot::{Lot, Lots};
-use crate::url::State;
 
 /// One URL of a sample.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawn {
     /// The identity of the URL.
     pub id: UrlId,
@@ -21,8 +20,8 @@ pub struct Drawn {
     pub lots: Lots,
     /// Whether its counterpart or representative was answered well, or with a redirect.
     pub covered: bool,
-    /// The record of the URL: held or stopped.
-    pub state: State,
+    /// The number of links from the seeds.
+    pub depth: u32,
 }
 
 /// A random sample of everything that is held or stopped.
@@ -113,7 +112,7 @@ impl Draw {
         if !self.spec.deepest_first {
             return order;
         }
-        let depth = drawn.state.link().map_or(0, |link| u8::try_from(link.depth).unwrap_or(u8::MAX));
+        let depth = u8::try_from(drawn.depth).unwrap_or(u8::MAX);
         u64::from(!depth) << 56 | order >> 8
     }
 
@@ -140,14 +139,11 @@ impl Draw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::url::Kept;
 
     fn drawn(url: u64, lot: u64) -> Drawn {
-        let state =
-            State::HeldFor { counterparts: Vec::new(), link: Kept { depth: (url % 5) as u32, ..Kept::default() } };
         let id = UrlId { url, ..UrlId::default() };
         let lots = Lots { section: Lot(url), lot: Lot(lot), family: Lot(1_000 + lot % 4) };
-        Drawn { id, lots, covered: url.is_multiple_of(2), state }
+        Drawn { id, lots, covered: url.is_multiple_of(2), depth: (url % 5) as u32 }
     }
 
     #[test]
@@ -193,7 +189,7 @@ mod tests {
         for family in 1_000..1_004 {
             let of_family: Vec<_> = sample.drawn.iter().filter(|drawn| drawn.lots.family == Lot(family)).collect();
             assert_eq!(of_family.len(), 3);
-            assert!(of_family.iter().all(|drawn| drawn.state.link().is_some_and(|link| link.depth == 4)));
+            assert!(of_family.iter().all(|drawn| drawn.depth == 4));
         }
         assert_eq!(sample.drawn.len(), 12);
     }

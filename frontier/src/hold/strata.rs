@@ -98,12 +98,10 @@ mod tests {
     use dedup_stage::url::UrlId;
 
     use super::*;
-    use crate::url::{Kept, State};
 
     fn drawn(url: u64, section: u64) -> Drawn {
-        let state = State::HeldFor { counterparts: Vec::new(), link: Kept::default() };
         let lots = Lots { section: Lot(section), lot: Lot(section % 3), family: Lot(0) };
-        Drawn { id: UrlId { url, ..UrlId::default() }, lots, covered: false, state }
+        Drawn { id: UrlId { url, ..UrlId::default() }, lots, covered: false, depth: 0 }
     }
 
     fn sample(sections: &[u64], wanted: usize, round: u64) -> Vec<Drawn> {

@@ -124,6 +124,11 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
 ];
 
 impl Kind {
+    /// Whether the URL is held or stopped: not fetched, because another URL, a rule or a budget stands against it.
+    pub fn is_held_back(self) -> bool {
+        matches!(self, Self::HeldFor | Self::HeldAs | Self::Stopped)
+    }
+
     /// Whether a URL of this kind may become one of that kind.
     pub fn may_become(self, to: Kind) -> bool {
         TABLE.iter().any(|row| (row.0, row.1) == (self, to))

@@ -23,6 +23,9 @@ pub struct Urls {
     /// [`Standing`]s as bytes, by `id.url`.
     marks: KeyMap<u8>,
     counters: Counters,
+    /// URLs that were held or stopped before their last change, or are so now, since [`Urls::watch`]. `None` if nobody
+    /// watches, or if there were too many.
+    changes: Option<Vec<UrlId>>,
 }
 
 impl Urls {
@@ -130,8 +133,7 @@ impl Urls {
             return Err(Error::Engine(format!("internal: a URL that is {from} cannot become {to}")));
         }
         // A URL that is held or stopped waits for something, and has an entry in the index to delete.
-        let waits = matches!(from, Kind::HeldFor | Kind::HeldAs | Kind::Stopped);
-        if waits
+        if from.is_held_back()
             && let Some(before) = self.state(id, session)?
             && let Some(anchor) = before.anchor(id)
         {
@@ -139,6 +141,9 @@ impl Urls {
         }
         if let Some(anchor) = to.anchor(id) {
             session.put(spaces::HELD_FOR, pair(anchor, id), []);
+        }
+        if from.is_held_back() || kind.is_held_back() {
+            self.note_change(id);
         }
         match to {
             State::Queued { before: None } if from == Kind::Unmet => {}
@@ -159,7 +164,30 @@ impl Urls {
     /// URL.
     pub fn rewrite(&mut self, id: UrlId, state: &State, session: &mut Session) {
         debug_assert_eq!(self.get(id.url), Some(Standing::of(state)));
+        self.note_change(id);
         session.put(spaces::URLS, id.to_bytes(), stored::encode(state, id.site));
+    }
+
+    /// From now on, lists the URLs that are held or stopped before or after a change.
+    pub fn watch(&mut self) {
+        self.changes = Some(Vec::new());
+    }
+
+    /// The URLs that were held or stopped before or after a change since [`Urls::watch`], and ends the list. `None` if
+    /// there is no list, because nobody watched or because it became too long.
+    pub fn take_changes(&mut self) -> Option<Vec<UrlId>> {
+        self.changes.take()
+    }
+
+    fn note_change(&mut self, id: UrlId) {
+        /// A longer list takes more time to read than all records would.
+        const MOST: usize = 1 << 16;
+        if let Some(changes) = &mut self.changes {
+            changes.push(id);
+            if changes.len() > MOST {
+                self.changes = None;
+            }
+        }
     }
 
     /// Notes that a queued URL is in this band now.

@@ -86,7 +86,7 @@ pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
 
 /// The number of URLs that are still held or stopped and whose lots were not tried, although other lots of their
 /// families have gained something. These URLs are also likely to lead to new pages.
-pub fn untried(frontier: &Frontier, session: &Session) -> store::Result<u64> {
+pub fn untried(frontier: &mut Frontier, session: &Session) -> store::Result<u64> {
     let lots = Results::read(session)?.lots();
     let mut families = families(&lots);
     families.retain(|_, found| found.gained > 0);
@@ -203,7 +203,9 @@ impl Rescue {
         if self.state.last {
             let held_back = frontier.count_held_back(&ledger.session)?.held_back;
             if self.state.lost.is_none() || held_back != self.state.held_back {
-                let unit = |lots: Lots| if frontier.has_fallen(lots.section) { lots.section } else { lots.lot };
+                let sections = results.by(|lots| lots.section).into_keys();
+                let alone: HashSet<Lot> = sections.filter(|section| frontier.has_fallen(*section)).collect();
+                let unit = |lots: Lots| if alone.contains(&lots.section) { lots.section } else { lots.lot };
                 let units = results.by(unit);
                 let left = self.left_with_new(&units, unit, frontier, ledger)?;
                 let fallen = |lot| frontier.has_fallen(lot);
@@ -281,7 +283,7 @@ impl Rescue {
         &self,
         lots: &mut BTreeMap<Lot, LotResults>,
         of: impl Fn(Lots) -> Lot,
-        frontier: &Frontier,
+        frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<()> {
         let left = left_of(lots.keys().copied(), of, frontier, ledger)?;
@@ -298,7 +300,7 @@ impl Rescue {
         &self,
         results: &BTreeMap<Lot, LotResults>,
         of: impl Fn(Lots) -> Lot,
-        frontier: &Frontier,
+        frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<BTreeMap<Lot, u64>> {
         let with_new = results.iter().filter(|(_, result)| result.round == self.state.number && result.new > 0);
@@ -307,7 +309,7 @@ impl Rescue {
 
     /// The approximate numbers of lots and families from which a round can draw. They are those of the round before,
     /// which saves a scan of the state.
-    fn crowd(&self, frontier: &Frontier, lots: &BTreeMap<Lot, LotResults>, ledger: &Ledger) -> Result<Crowd> {
+    fn crowd(&self, frontier: &mut Frontier, lots: &BTreeMap<Lot, LotResults>, ledger: &Ledger) -> Result<Crowd> {
         if let Some(crowd) = self.crowd {
             return Ok(crowd);
         }
@@ -348,7 +350,7 @@ impl Rescue {
 }
 
 /// Draws from everything that is held or stopped, except for the lots in `done`.
-fn draw(spec: SampleSpec, round: u32, done: &HashSet<Lot>, frontier: &Frontier, ledger: &Ledger) -> Result<Sample> {
+fn draw(spec: SampleSpec, round: u32, done: &HashSet<Lot>, frontier: &mut Frontier, ledger: &Ledger) -> Result<Sample> {
     let mut draw = Draw::new(spec, u64::from(round));
     frontier.each_held_back(&ledger.session, &mut |drawn| {
         if !done.contains(&drawn.lots.lot) {
@@ -359,7 +361,7 @@ fn draw(spec: SampleSpec, round: u32, done: &HashSet<Lot>, frontier: &Frontier, 
 }
 
 /// Draws from everything that is held or stopped, the same share from each section of each lot.
-fn draw_from_each(wanted: usize, round: u32, frontier: &Frontier, ledger: &Ledger) -> Result<Sample> {
+fn draw_from_each(wanted: usize, round: u32, frontier: &mut Frontier, ledger: &Ledger) -> Result<Sample> {
     let mut strata = Strata::default();
     frontier.each_held_back(&ledger.session, &mut |drawn| strata.count(drawn.lots))?;
     let mut draw = strata.draw(wanted, u64::from(round));
@@ -372,7 +374,7 @@ fn draw_from_each(wanted: usize, round: u32, frontier: &Frontier, ledger: &Ledge
 fn left_of(
     lots: impl Iterator<Item = Lot>,
     of: impl Fn(Lots) -> Lot,
-    frontier: &Frontier,
+    frontier: &mut Frontier,
     ledger: &Ledger,
 ) -> Result<BTreeMap<Lot, u64>> {
     let mut left: BTreeMap<Lot, u64> = lots.map(|lot| (lot, 0)).collect();

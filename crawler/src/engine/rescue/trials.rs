@@ -228,7 +228,6 @@ fn decode(bytes: &[u8]) -> store::Result<TrialRecord> {
 #[cfg(test)]
 mod tests {
     use dedup_stage::url::UrlId;
-    use frontier::{Kept, State};
 
     use super::*;
 
@@ -238,8 +237,7 @@ mod tests {
         let lots = BTreeMap::from([(Lot(1), tried(4, 100)), (Lot(2), tried(2, 30)), (Lot(3), tried(8, 16))]);
         let drawn = |lot| {
             let lots = Lots { lot: Lot(lot), ..Lots::default() };
-            let state = State::HeldFor { counterparts: Vec::new(), link: Kept::default() };
-            Drawn { id: UrlId::default(), lots, covered: true, state }
+            Drawn { id: UrlId::default(), lots, covered: true, depth: 0 }
         };
         let left = |lots_drawn: &[u64], lots| {
             let mut all: Vec<Drawn> = lots_drawn.iter().map(|lot| drawn(*lot)).collect();
