@@ -69,9 +69,12 @@ const MEDIUM: u8 = 16;
 /// It is shown in place of media that cannot be shown: the media inside of it count, and its text does not.
 const STANDS_IN: u8 = 32;
 
-static ELEMENTS: [Element; 90] = [
+static ELEMENTS: [Element; 94] = [
     element("a", Role::Anchor, 0),
     element("address", Role::Block, 0),
+    element("amp-anim", Role::Space, MEDIUM),
+    element("amp-img", Role::Space, MEDIUM),
+    element("amp-video", Role::Hidden, MEDIUM | STANDS_IN),
     element("area", Role::Anchor, VOID),
     element("article", Role::Main, PARENT),
     element("aside", Role::Chrome, 0),
@@ -115,6 +118,7 @@ static ELEMENTS: [Element; 90] = [
     element("hr", Role::Block, VOID),
     element("html", Role::Head, 0),
     element("iframe", Role::Raw(Raw::Text), 0),
+    element("image", Role::Space, VOID | MEDIUM),
     element("img", Role::Space, VOID | MEDIUM),
     element("input", Role::Space, VOID),
     element("keygen", Role::Inline, VOID),

@@ -257,6 +257,9 @@ impl Sink for Builder<'_> {
             if matches!(element.role, Role::Block | Role::Heading | Role::Main | Role::Chrome) {
                 self.foreign = 0;
             } else {
+                if element.name == "image" {
+                    self.media(tag, element);
+                }
                 return Content::Markup;
             }
         }

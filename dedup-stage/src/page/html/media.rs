@@ -54,14 +54,16 @@ pub fn address<'t>(element: &Element, tag: &Tag<'t>, offered: Option<String>) ->
     let source = || value(Attribute::Src).filter(|address| !is_placeholder(address));
     let shown = || source().filter(|address| !names_placeholder(address));
     let address = match element.name {
-        "img" if is_tiny(tag) => None,
-        "img" => {
+        "img" | "image" | "amp-img" | "amp-anim" if is_tiny(tag) => None,
+        "img" | "amp-img" | "amp-anim" => {
             let lazy = || LAZY.into_iter().find_map(value).or_else(|| set(&LAZY_SETS));
             let own = lazy().or_else(shown).or_else(|| set(&[Attribute::Srcset]));
             own.or_else(|| offered.map(Cow::Owned)).or_else(source)
         }
         "object" => value(Attribute::Data),
-        "video" => value(Attribute::Src).or_else(|| value(Attribute::Poster)),
+        // In a drawing (SVG). Outside of drawings, `image` is an old name of `img`.
+        "image" => value(Attribute::Href).or_else(|| value(Attribute::XlinkHref)).or_else(shown),
+        "video" | "amp-video" => value(Attribute::Src).or_else(|| value(Attribute::Poster)),
         _ => value(Attribute::Src),
     };
     address.filter(|address| !is_placeholder(address))

@@ -66,6 +66,7 @@ attributes! {
     Srcset "srcset",
     Style "style",
     Width "width",
+    XlinkHref "xlink:href",
 }
 
 impl Attribute {
