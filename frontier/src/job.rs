@@ -132,8 +132,10 @@ impl TryFrom<u8> for Release {
 /// The new things that a judged page brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brought {
-    /// Text or media that no page before it had.
+    /// Text that no page before it had.
     Content,
+    /// Media, or links beside a few words. Its text is that of another page.
+    Media,
     /// Only links. Its text is that of another page, but it has other links. It counts as unique, and trials show what
     /// its links are worth.
     Links,

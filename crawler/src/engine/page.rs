@@ -189,9 +189,8 @@ impl Desk<'_> {
                 let brought = match judgement.unique_by {
                     _ if verdict.is_duplicate() => Brought::Nothing,
                     Some(UniqueBy::Links) => Brought::Links,
-                    Some(UniqueBy::Media | UniqueBy::MediumBesideShared | UniqueBy::LinksOfFewWords) | None => {
-                        Brought::Content
-                    }
+                    Some(UniqueBy::Media | UniqueBy::MediumBesideShared | UniqueBy::LinksOfFewWords) => Brought::Media,
+                    None => Brought::Content,
                 };
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;
             }

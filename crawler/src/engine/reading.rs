@@ -347,10 +347,11 @@ fn without_user(base: &Url, href: &str) -> Option<Url> {
     Some(url)
 }
 
-/// Adds the links of `Link` header fields, and their relations to links that the page has.
+/// Adds the links of the header fields `Link` and `Refresh`, and their relations to links that the page has.
 fn header_links(response: &Response, page: &mut Page, url: &Url) {
     let values = response.headers.get_all("link").iter().filter_map(|value| value.to_str().ok());
-    for (target, rels) in hints::link_header(values) {
+    let refresh = header(response, "refresh").and_then(page::refresh_target).map(|target| (target, Rels::REFRESH));
+    for (target, rels) in hints::link_header(values).into_iter().chain(refresh) {
         let Ok(mut target) = url.join(target) else { continue };
         target.set_fragment(None);
         match page.links.iter_mut().find(|link| link.url == target) {

@@ -51,6 +51,8 @@ pub fn kind(content_type: Option<&str>, url: &Url, body: &[u8]) -> Kind {
     match essence.as_str() {
         "application/rss+xml" | "application/atom+xml" | "application/rdf+xml" => Kind::Feed,
         "application/xml" | "text/xml" if looks_like_feed(head) => Kind::Feed,
+        // Programs that do not name a type get one of these from their server.
+        "text/html" | "text/plain" | "" if begins_with_markup(head) && looks_like_feed(head) => Kind::Feed,
         "application/feed+json" => Kind::JsonFeed,
         "application/json" if json::looks_like_feed(head) => Kind::JsonFeed,
         "application/pdf" | "application/x-pdf" => Kind::Pdf,
@@ -113,6 +115,10 @@ pub fn entries(kind: Kind, body: &[u8], base: &Url) -> Entries {
 }
 
 /// Whether the root element of an XML document is that of a feed.
+fn begins_with_markup(head: &[u8]) -> bool {
+    head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start().starts_with(b"<")
+}
+
 fn looks_like_feed(head: &[u8]) -> bool {
     let mut rest = head;
     while let Some(at) = memchr::memchr(b'<', rest) {

@@ -130,3 +130,14 @@ proptest! {
         markdown::links(&text, &base());
     }
 }
+
+#[test]
+fn a_feed_is_known_by_its_first_element_where_its_server_names_no_type() {
+    let kind = |content_type, body: &str| kind(content_type, &base(), body.as_bytes());
+    for content_type in [None, Some("text/html; charset=utf-8"), Some("text/plain")] {
+        assert_eq!(kind(content_type, RSS), Kind::Feed, "{content_type:?}");
+        assert_eq!(kind(content_type, &format!("\u{feff} {ATOM}")), Kind::Feed, "{content_type:?}");
+        assert_ne!(kind(content_type, "<!doctype html><html><p>&lt;rss>"), Kind::Feed);
+        assert_ne!(kind(content_type, "how to write <rss>"), Kind::Feed);
+    }
+}

@@ -51,6 +51,9 @@ impl Pressure {
     /// The bytes a second that it must bring while more than half of all slots are held for long, although answers
     /// usually come at once. (If answers usually do not come at once, the line of this machine is slow.)
     const LEAST_RATE_OF_MANY: u64 = 16 * Self::LEAST_RATE;
+    /// While so many slots are held for long, a request may hold its slot for this many of its windows, however much it
+    /// brings.
+    const WINDOWS_OF_MANY: u32 = 2;
     /// The number of milliseconds within which an answer counts as coming at once.
     const AT_ONCE: u64 = 1_000;
     /// While others find no room, a body that holds much must bring this fraction of it each second (one part in
@@ -99,7 +102,8 @@ impl Watch {
             && (1..Pressure::AT_ONCE).contains(&shared.usual.load(Ordering::Relaxed));
         let least = if many { Pressure::LEAST_RATE_OF_MANY } else { Pressure::LEAST_RATE };
         let rent = if self.budget.is_tight(now) { self.budget.beyond(held) / Pressure::RENT } else { 0 };
-        if brought < least && shared.waiting.load(Ordering::Relaxed) {
+        let is_over = many && now - self.started >= self.window * Pressure::WINDOWS_OF_MANY;
+        if (brought < least || is_over) && shared.waiting.load(Ordering::Relaxed) {
             return Some(Given::Slot);
         }
         if brought < rent {

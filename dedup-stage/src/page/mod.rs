@@ -43,6 +43,7 @@ use crate::digest::sha256;
 use crate::signature::{OddSketch, Signature, Signer};
 use belief::believed;
 use content::Passage;
+pub use html::refresh_target;
 pub use kind::Kind;
 use outline::Outline;
 pub use outline::{Block, Shape};

@@ -42,6 +42,8 @@ pub enum Raw {
     Title,
     /// `textarea`.
     Area,
+    /// A `textarea` into which nobody may write. Its text is content: sites for texts of users show them so.
+    ShownArea,
     /// `plaintext`: up to the end of the document.
     Plain,
 }
@@ -117,7 +119,7 @@ static ELEMENTS: [Element; 94] = [
     element("hgroup", Role::Block, 0),
     element("hr", Role::Block, VOID),
     element("html", Role::Head, 0),
-    element("iframe", Role::Raw(Raw::Text), 0),
+    element("iframe", Role::Raw(Raw::Text), MEDIUM),
     element("image", Role::Space, VOID | MEDIUM),
     element("img", Role::Space, VOID | MEDIUM),
     element("input", Role::Space, VOID),

@@ -26,7 +26,6 @@ impl Frontier {
     /// the group or host is refused (in `drop`: stopped) when its turn comes. The novelty changes the priority of other
     /// URLs of the group. For a trial of news, this is the result.
     pub fn verdict(&mut self, job: &Job, brought: Option<Brought>, novelty: f32, session: &mut Session) -> Result<()> {
-        let duplicate = brought.map(|brought| brought == Brought::Nothing);
         match job.trial.as_deref() {
             Some(Trial::News { template }) => {
                 if let Some(showed) = self.news.showed(job.page, brought) {
@@ -34,7 +33,7 @@ impl Frontier {
                 }
             }
             // The page was answered well and not judged, so this trial has no result.
-            Some(trial) if duplicate.is_none() && self.is_well(job.page.url) => {
+            Some(trial) if brought.is_none() && self.is_well(job.page.url) => {
                 self.trial_is_off(job.page.url, &job.url, trial, session)?;
             }
             _ => {}
@@ -43,8 +42,8 @@ impl Frontier {
         let host = self.hosts.get_mut(id);
         let Some(origin) = host.origins.find(&job.url) else { return Ok(()) };
         let weights = self.conduct.expects.then_some(&self.conduct.priority);
-        host.groups.judged(&job.url, origin, (duplicate, novelty), weights, host.site, session);
-        if duplicate.is_some_and(|duplicate| host.budget.page(duplicate)) {
+        host.groups.judged(&job.url, origin, (brought, novelty), weights, host.site, session);
+        if brought.is_some_and(|brought| host.budget.page(brought)) {
             host.record(session);
         }
         if let Some(awaited) = host.awaited {

@@ -81,7 +81,7 @@ impl Item {
     fn drawn(&self, id: UrlId, urls: &Urls) -> Drawn {
         let standing = self.stands_in.and_then(|other| urls.get(other));
         let covered = matches!(standing, Some(Standing::Done(Ended::Well | Ended::Redirected)));
-        Drawn { id, lots: self.lots, covered, depth: self.depth }
+        Drawn { id, lots: self.lots, covered, depth: self.depth, stands_in: self.stands_in }
     }
 }
 

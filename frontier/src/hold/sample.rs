@@ -22,6 +22,8 @@ pub struct Drawn {
     pub covered: bool,
     /// The number of links from the seeds.
     pub depth: u32,
+    /// The hash of the URL that was or is to be fetched in its place; `None` if there is none.
+    pub stands_in: Option<u64>,
 }
 
 /// A random sample of everything that is held or stopped.
@@ -53,7 +55,8 @@ pub struct SampleSpec {
     pub of_lot: usize,
     /// At most this many of each family.
     pub of_family: usize,
-    /// Whether URLs that are farther from the seeds come first. Else the sample is random.
+    /// Whether URLs that are farther from the seeds come first, and of those that are equally far the ones whose
+    /// counterparts led to more URLs. Else the sample is random.
     pub deepest_first: bool,
 }
 
@@ -78,8 +81,9 @@ impl Draw {
         Self { spec, round, sample, lowest, places, lots, families }
     }
 
-    /// Counts one more URL, and takes it into the sample if its place is among the lowest.
-    pub fn show(&mut self, drawn: Drawn) {
+    /// Counts one more URL, and takes it into the sample if its place is among the lowest. `led` is the number of pages
+    /// to which the page led first that was fetched in its place.
+    pub fn show(&mut self, drawn: Drawn, led: u32) {
         self.sample.held_back += 1;
         self.sample.covered += u64::from(drawn.covered);
         for (all, one) in [(&mut self.lots, drawn.lots.lot), (&mut self.families, drawn.lots.family)] {
@@ -87,7 +91,7 @@ impl Draw {
                 all.insert(one);
             }
         }
-        let place = self.place(&drawn);
+        let place = self.place(&drawn, led);
         for (of, most) in [(drawn.lots.lot, self.spec.of_lot), (drawn.lots.family, self.spec.of_family)] {
             let Some(places) = self.places.get(&of).filter(|places| places.len() >= most) else { continue };
             match places.last() {
@@ -107,13 +111,14 @@ impl Draw {
     }
 
     /// Where a URL stands in the order of the sample.
-    fn place(&self, drawn: &Drawn) -> u64 {
+    fn place(&self, drawn: &Drawn, led: u32) -> u64 {
         let order = xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), self.round);
         if !self.spec.deepest_first {
             return order;
         }
         let depth = u8::try_from(drawn.depth).unwrap_or(u8::MAX);
-        u64::from(!depth) << 56 | order >> 8
+        let led = u8::try_from(led).unwrap_or(u8::MAX);
+        u64::from(!depth) << 56 | u64::from(!led) << 48 | order >> 16
     }
 
     fn leave_out(&mut self, place: u64) {
@@ -143,7 +148,7 @@ mod tests {
     fn drawn(url: u64, lot: u64) -> Drawn {
         let id = UrlId { url, ..UrlId::default() };
         let lots = Lots { section: Lot(url), lot: Lot(lot), family: Lot(1_000 + lot % 4) };
-        Drawn { id, lots, covered: url.is_multiple_of(2), depth: (url % 5) as u32 }
+        Drawn { id, lots, covered: url.is_multiple_of(2), depth: (url % 5) as u32, stands_in: None }
     }
 
     #[test]
@@ -154,7 +159,7 @@ mod tests {
             let mut all: Vec<(u64, Lot)> = Vec::new();
             for url in 0..600 {
                 let lot = url * url % 23;
-                draw.show(drawn(url, lot));
+                draw.show(drawn(url, lot), (url % 3) as u32);
                 all.push((xxh3_64_with_seed(&url.to_be_bytes(), 7), Lot(lot)));
             }
             all.sort_unstable();
@@ -183,13 +188,13 @@ mod tests {
         let spec = SampleSpec { wanted: 100, of_lot: 2, of_family: 3, deepest_first: true };
         let mut draw = Draw::new(spec, 7);
         for url in 0..600 {
-            draw.show(drawn(url, url % 23));
+            draw.show(drawn(url, url % 23), u32::from(url % 46 < 23));
         }
         let sample = draw.end();
         for family in 1_000..1_004 {
             let of_family: Vec<_> = sample.drawn.iter().filter(|drawn| drawn.lots.family == Lot(family)).collect();
             assert_eq!(of_family.len(), 3);
-            assert!(of_family.iter().all(|drawn| drawn.depth == 4));
+            assert!(of_family.iter().all(|drawn| drawn.depth == 4 && drawn.id.url % 46 < 23));
         }
         assert_eq!(sample.drawn.len(), 12);
     }

@@ -1,11 +1,14 @@
 //! Budgets against traps: how many duplicates a group of URLs, or a host, may still cost.
 //!
-//! A duplicate spends one page of the budget. A new page earns back four of the pages that were spent. A budget never
-//! grows beyond its limit. So an endless space of equal pages ends when its budget is spent, however many new pages
-//! came before. A site whose copies come in random order does not spend its budget if at
-//! most four fifths of its pages are copies, whatever its size.
+//! A duplicate spends one page of the budget. A new page earns back four of the pages that were spent, or one if its text
+//! is not new: if only its links, its pictures or a few words tell it from other pages. A budget never grows beyond its
+//! limit. So an endless space of equal pages ends when its budget is spent, however many new pages came before. A site
+//! whose copies come in random order does not spend its budget if at most four fifths of its pages are copies, whatever
+//! its size.
 
 use config::OnDuplicate;
+
+use crate::job::Brought;
 
 /// The pages that a group or a host has spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +40,7 @@ impl Limits {
 }
 
 impl Budget {
-    /// A new page earns back this many pages.
+    /// A page with new text earns back this many pages.
     const EARNED: u32 = 4;
     /// The sum is put on record in steps of this many pages. Every limit is a multiple of the step, so a spent budget
     /// stays spent after a restart.
@@ -54,9 +57,13 @@ impl Budget {
     }
 
     /// A page was judged. True if the sum should be put on record.
-    pub fn page(&mut self, duplicate: bool) -> bool {
+    pub fn page(&mut self, brought: Brought) -> bool {
         let before = self.spent;
-        self.spent = if duplicate { before.saturating_add(1) } else { before.saturating_sub(Self::EARNED) };
+        self.spent = match brought {
+            Brought::Nothing => before.saturating_add(1),
+            Brought::Links | Brought::Media => before.saturating_sub(1),
+            Brought::Content => before.saturating_sub(Self::EARNED),
+        };
         before / Self::STEP != self.spent / Self::STEP
     }
 }
@@ -72,7 +79,7 @@ mod tests {
         for mode in [OnDuplicate::Drop, OnDuplicate::Demote, OnDuplicate::Keep] {
             let Limits { group, host } = Limits::of(mode);
             for limit in [group, host] {
-                assert!(Budget::new(limit - 1).page(true), "{limit}");
+                assert!(Budget::new(limit - 1).page(Brought::Nothing), "{limit}");
             }
         }
     }
@@ -82,14 +89,24 @@ mod tests {
         for history in [0, 100_000] {
             let mut budget = Budget::default();
             for _ in 0..history {
-                budget.page(false);
+                budget.page(Brought::Content);
             }
             let pages = (1..).find(|_| {
-                budget.page(true);
+                budget.page(Brought::Nothing);
                 budget.spent() >= 1_000
             });
             assert_eq!(pages, Some(1_000));
         }
+    }
+
+    #[test]
+    fn an_endless_space_in_which_every_fourth_page_has_another_picture_ends() {
+        let mut budget = Budget::default();
+        let pages = (1..5_000).find(|page| {
+            budget.page(if page % 4 == 0 { Brought::Media } else { Brought::Nothing });
+            budget.spent() >= 1_000
+        });
+        assert!(pages.is_some_and(|pages| pages < 2_100), "{pages:?}");
     }
 
     proptest! {
@@ -100,7 +117,7 @@ mod tests {
             let mut state = seed | 1;
             for _ in 0..50_000 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                budget.page((state >> 33) % 4 != 0);
+                budget.page(if (state >> 33) % 4 != 0 { Brought::Nothing } else { Brought::Content });
                 prop_assert!(budget.spent() < 500, "{}", budget.spent());
             }
         }

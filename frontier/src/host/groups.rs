@@ -13,6 +13,7 @@ use xxhash_rust::xxh3;
 use super::budget::Budget;
 use super::key;
 use super::new_share::{Expected, NewShare};
+use crate::job::Brought;
 use crate::spaces;
 
 /// One group of a host.
@@ -109,13 +110,13 @@ impl Groups {
         self.groups.len()
     }
 
-    /// A page of the group of `url` was judged. `duplicate` tells whether it is a duplicate, if that is known, and
+    /// A page of the group of `url` was judged. `brought` tells what it brought, if that is known, and
     /// `novelty` how much of it is new. `weights` are the weights of the parts; `None` if verdicts do not count.
     pub fn judged(
         &mut self,
         url: &Url,
         origin: u8,
-        (duplicate, novelty): (Option<bool>, f32),
+        (brought, novelty): (Option<Brought>, f32),
         weights: Option<&Priority>,
         site: SiteId,
         session: &mut Session,
@@ -123,7 +124,7 @@ impl Groups {
         let group = self.find(origin, &label(url)).or_else(|| self.find(origin, Self::REST));
         let Some(number) = group else { return };
         let it = &mut self.groups[usize::from(number)];
-        let mut changed = duplicate.is_some_and(|duplicate| it.budget.page(duplicate));
+        let mut changed = brought.is_some_and(|brought| it.budget.page(brought));
         if let Some(weights) = weights {
             let before = it.share.rounded();
             it.share.page(novelty);

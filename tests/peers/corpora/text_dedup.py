@@ -21,6 +21,8 @@ command = [sys.executable, "-P", "-m", "text_dedup.minhash", "--path", "json", "
 command += ["--split", "train", "--cache_dir", str(work / "cache"), "--output", str(work / "out"), "--column", "text"]
 subprocess.run([*command, "--batch_size", "10000", "--num_proc", "1", "--debug"], check=True, cwd=work)
 children = resource.getrusage(resource.RUSAGE_CHILDREN)
+# The folder of this file is searched first, and the pickle names the package.
+sys.path.pop(0)
 with open(work / "out/uf.pkl", "rb") as file:
     union = pickle.load(file)
 find = union.find if hasattr(union, "find") else union.get

@@ -5,7 +5,7 @@
 //!
 //! 1. A *round* draws one or two URLs from each of as many lots as the budget allows, and queues them as trials. Each
 //!    family of lots ([`frontier::Lots::family`]) has an equal share of the round. URLs that are farthest from the
-//!    seeds come first.
+//!    seeds come first; of those that are equally far, the ones whose counterparts led to the most pages ([`led`]).
 //! 2. When all trials are fetched, each lot that gained something *falls*: all its URLs are queued, and those that are
 //!    found later are followed ([`frontier::Frontier::fall`]). A lot has gained something if a page of it is new or led
 //!    to a new page. (For example, a list that two hosts share may lead to pages that only one of them has.) If at
@@ -25,6 +25,7 @@
 //! trials are part of the state, so a crawl that was killed continues its rescue.
 
 mod last;
+mod led;
 mod trials;
 
 use std::collections::{BTreeMap, HashSet};
@@ -38,6 +39,7 @@ use super::error::Result;
 use super::ledger::Ledger;
 use crate::estimate::Lost;
 use last::LastRound;
+use led::Led;
 use trials::{LotResults, Results, TrialRecord, done_with, families, put, read, retain_opening};
 
 /// The key in [`Space::META`].
@@ -69,6 +71,8 @@ pub(super) struct Rescue {
     state: RescueState,
     /// The lots and families from which the latest round could draw.
     crowd: Option<Crowd>,
+    /// The pages that led to others. They are read when the first round is drawn.
+    led: Option<Led>,
 }
 
 /// The numbers of lots and families from which a round can draw.
@@ -139,7 +143,7 @@ impl Rescue {
 
     /// Reads the state of the rescue from `session`.
     pub fn open(session: &Session) -> store::Result<Self> {
-        Ok(Self { state: stored(session)?, crowd: None })
+        Ok(Self { state: stored(session)?, crowd: None, led: None })
     }
 
     /// Records the result of a fetched URL if it was drawn or its lot has fallen, or if the page that linked to it is
@@ -229,7 +233,7 @@ impl Rescue {
             let spec = SampleSpec { wanted: count(part), of_lot, of_family, deepest_first: true };
             // If one URL of a lot was tried in vain, the lot is tried once more when no other lot is left.
             for enough in [1, 2] {
-                let mut sample = draw(spec, self.state.number, &done_with(&lots, enough), frontier, ledger)?;
+                let mut sample = self.draw(spec, &done_with(&lots, enough), frontier, ledger)?;
                 if !sample.drawn.is_empty() {
                     self.crowd = Some(Crowd { lots: sample.lots, families: sample.families });
                     if !(self.state.number + 1).is_multiple_of(Self::ALL_LOTS) {
@@ -309,12 +313,12 @@ impl Rescue {
 
     /// The approximate numbers of lots and families from which a round can draw. They are those of the round before,
     /// which saves a scan of the state.
-    fn crowd(&self, frontier: &mut Frontier, lots: &BTreeMap<Lot, LotResults>, ledger: &Ledger) -> Result<Crowd> {
+    fn crowd(&mut self, frontier: &mut Frontier, lots: &BTreeMap<Lot, LotResults>, ledger: &Ledger) -> Result<Crowd> {
         if let Some(crowd) = self.crowd {
             return Ok(crowd);
         }
         let none = SampleSpec { wanted: 0, of_lot: 0, of_family: 0, deepest_first: false };
-        let sample = draw(none, self.state.number, &done_with(lots, 1), frontier, ledger)?;
+        let sample = self.draw(none, &done_with(lots, 1), frontier, ledger)?;
         Ok(Crowd { lots: sample.lots, families: sample.families })
     }
 
@@ -344,20 +348,34 @@ impl Rescue {
         Ok(any)
     }
 
+    /// Draws from everything that is held or stopped, except for the lots in `done`.
+    fn draw(
+        &mut self,
+        spec: SampleSpec,
+        done: &HashSet<Lot>,
+        frontier: &mut Frontier,
+        ledger: &Ledger,
+    ) -> Result<Sample> {
+        let states = frontier.counts().states;
+        if states.held() + states.stopped() == 0 {
+            return Ok(Sample::default());
+        }
+        let led = match &mut self.led {
+            Some(led) => led,
+            none => none.insert(Led::read(&ledger.session)?),
+        };
+        let mut draw = Draw::new(spec, u64::from(self.state.number));
+        frontier.each_held_back(&ledger.session, &mut |drawn| {
+            if !done.contains(&drawn.lots.lot) {
+                draw.show(drawn, drawn.stands_in.map_or(0, |url| led.of(url)));
+            }
+        })?;
+        Ok(draw.end())
+    }
+
     fn save(&self, ledger: &mut Ledger) {
         ledger.session.put(Space::META, STATE, codec::encode(&self.state));
     }
-}
-
-/// Draws from everything that is held or stopped, except for the lots in `done`.
-fn draw(spec: SampleSpec, round: u32, done: &HashSet<Lot>, frontier: &mut Frontier, ledger: &Ledger) -> Result<Sample> {
-    let mut draw = Draw::new(spec, u64::from(round));
-    frontier.each_held_back(&ledger.session, &mut |drawn| {
-        if !done.contains(&drawn.lots.lot) {
-            draw.show(drawn);
-        }
-    })?;
-    Ok(draw.end())
 }
 
 /// Draws from everything that is held or stopped, the same share from each section of each lot.

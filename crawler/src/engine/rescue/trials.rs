@@ -237,7 +237,7 @@ mod tests {
         let lots = BTreeMap::from([(Lot(1), tried(4, 100)), (Lot(2), tried(2, 30)), (Lot(3), tried(8, 16))]);
         let drawn = |lot| {
             let lots = Lots { lot: Lot(lot), ..Lots::default() };
-            Drawn { id: UrlId::default(), lots, covered: true, depth: 0 }
+            Drawn { id: UrlId::default(), lots, covered: true, depth: 0, stands_in: None }
         };
         let left = |lots_drawn: &[u64], lots| {
             let mut all: Vec<Drawn> = lots_drawn.iter().map(|lot| drawn(*lot)).collect();

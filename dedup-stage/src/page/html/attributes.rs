@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::page::tags::Element;
 use crate::page::tokenizer::{Attribute, Tag};
 
 /// Whether an attribute of the element hides it.
@@ -9,6 +10,16 @@ pub fn is_hidden(tag: &Tag<'_>) -> bool {
     tag.value(Attribute::Hidden).is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
         || tag.value(Attribute::AriaHidden).is_some_and(|value| value == "true")
         || tag.value(Attribute::Style).is_some_and(|style| hides(&style))
+}
+
+/// Whether an element whose text is usually not shown says that it is: an open `dialog`, and a `template` whose content
+/// belongs to the element around it (a declarative shadow root).
+pub fn is_open(tag: &Tag<'_>, element: &Element) -> bool {
+    match element.name {
+        "dialog" => tag.has(Attribute::Open),
+        "template" => tag.value(Attribute::ShadowRootMode).is_some_and(|mode| mode.eq_ignore_ascii_case("open")),
+        _ => false,
+    }
 }
 
 /// Whether a style hides its element.

@@ -1,6 +1,6 @@
 //! Turns tags and text into the [`Outline`]: blocks, links, hidden parts, chrome, and what the head says.
 
-use super::attributes::{has_word, is_hidden, refresh_target};
+use super::attributes::{has_word, is_hidden, is_open, refresh_target};
 use super::media;
 use super::region::Regions;
 use crate::page::Rels;
@@ -152,7 +152,8 @@ impl<'a> Builder<'a> {
         if has_text {
             self.outline.end_link();
         }
-        if let Some(href) = tag.value(Attribute::Href) {
+        let in_drawing = || tag.value(Attribute::XlinkHref).filter(|_| self.foreign > 0);
+        if let Some(href) = tag.value(Attribute::Href).or_else(in_drawing) {
             let (mut nofollow, mut sponsored, mut rels) = (false, false, Rels::ANCHOR);
             if let Some(rel) = tag.value(Attribute::Rel) {
                 nofollow = has_word(&rel, "nofollow");
@@ -220,11 +221,19 @@ impl<'a> Builder<'a> {
         if tag.name == IFRAME {
             self.frame(tag);
         }
+        let raw = match raw {
+            Raw::Area if tag.has(Attribute::Readonly) && !is_hidden(tag) => Raw::ShownArea,
+            raw => raw,
+        };
         self.raw = Some(raw);
         match raw {
             Raw::Script => Content::Script,
             Raw::Text => Content::Raw,
             Raw::Title | Raw::Area => Content::Text,
+            Raw::ShownArea => {
+                self.part(Shape::Plain);
+                Content::Text
+            }
             Raw::Plain => {
                 self.part(Shape::Plain);
                 Content::Plain
@@ -237,7 +246,7 @@ impl Sink for Builder<'_> {
     #[inline]
     fn text(&mut self, text: &str) {
         match self.raw {
-            None | Some(Raw::Plain) => {
+            None | Some(Raw::Plain | Raw::ShownArea) => {
                 if self.hidden.depth() == 0 && self.foreign == 0 {
                     self.outline.push(text);
                 }
@@ -274,6 +283,7 @@ impl Sink for Builder<'_> {
                 return Content::Markup;
             }
             Role::Space => self.outline.space(),
+            Role::Hidden if is_open(tag, element) => self.part(Shape::Plain),
             Role::Hidden => self.hide(tag),
             Role::Anchor => self.anchor(tag),
             Role::Frame => self.frame(tag),
@@ -294,6 +304,9 @@ impl Sink for Builder<'_> {
         if let Some(raw) = self.raw.take() {
             // Raw content is ended only by its own end tag.
             self.titled |= raw == Raw::Title;
+            if raw == Raw::ShownArea {
+                self.part(Shape::Plain);
+            }
             return;
         }
         let element = Element::of(name);

@@ -46,6 +46,10 @@ const TRACKING: u32 = 2;
 /// A `data:` address with fewer bytes than this is a placeholder.
 const PLACEHOLDER: usize = 256;
 
+/// Words in the paths of pages that only show a film or a sound, to be shown within other pages; sorted.
+const PLAYERS: [&str; 10] =
+    ["clip", "clips", "embed", "film", "movie", "player", "video", "videoembed", "videos", "watch"];
+
 /// The address of the medium that an element shows, as written. The `source` of a picture is another form of its `img`.
 /// So it counts only if the `img` itself names no file, or a placeholder. `offered` is the address of such a `source`.
 pub fn address<'t>(element: &Element, tag: &Tag<'t>, offered: Option<String>) -> Option<Cow<'t, str>> {
@@ -60,6 +64,8 @@ pub fn address<'t>(element: &Element, tag: &Tag<'t>, offered: Option<String>) ->
             let own = lazy().or_else(shown).or_else(|| set(&[Attribute::Srcset]));
             own.or_else(|| offered.map(Cow::Owned)).or_else(source)
         }
+        // Most frames show pages of other sites, which are links, or advertisements.
+        "iframe" => value(Attribute::Src).or_else(|| value(Attribute::DataSrc)).filter(|address| is_player(address)),
         "object" => value(Attribute::Data),
         // In a drawing (SVG). Outside of drawings, `image` is an old name of `img`.
         "image" => value(Attribute::Href).or_else(|| value(Attribute::XlinkHref)).or_else(shown),
@@ -94,6 +100,12 @@ fn in_style<'s>(style: &str) -> Option<Cow<'s, str>> {
     let (address, _) = rest.split_once(')')?;
     let address = address.trim().trim_matches(['"', '\'']).trim();
     (!address.is_empty()).then(|| Cow::Owned(address.to_owned()))
+}
+
+/// Whether a frame at this address shows a film or a sound.
+fn is_player(address: &str) -> bool {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    path.split(['/', '.']).any(|part| PLAYERS.binary_search(&part.to_ascii_lowercase().as_str()).is_ok())
 }
 
 /// Whether the name of a picture says that it only keeps the place for another one.

@@ -10,6 +10,7 @@ mod region;
 use super::hints::Hints;
 use super::outline::Outline;
 use super::tokenizer;
+pub use attributes::refresh_target;
 use builder::Builder;
 
 /// Reads `html` into `outline`.

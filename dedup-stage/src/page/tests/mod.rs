@@ -120,6 +120,19 @@ fn hidden_text_is_not_read() {
 }
 
 #[test]
+fn what_says_that_it_is_shown_is_read() {
+    assert_eq!(
+        text(
+            "<dialog>no</dialog><dialog open>one</dialog><template shadowrootmode=open><p>two</p></template>\
+             <textarea readonly>three &amp; <b></textarea><textarea readonly hidden>no</textarea>four"
+        ),
+        "one two three & <b> four"
+    );
+    let drawing = read("<svg><a xlink:href=/room/7><rect/></a></svg><a xlink:href=/no>x</a>");
+    assert_eq!(drawing.links.iter().map(|link| link.url.path()).collect::<Vec<_>>(), ["/room/7"]);
+}
+
+#[test]
 fn head_is_read() {
     let page = read(
         r#"<!doctype html><html lang="en-GB"><title> A

@@ -15,7 +15,7 @@ pub struct Tag<'t> {
     /// Whether it has attributes, known or not.
     pub has_attributes: bool,
     /// One bit for each known attribute that it has.
-    known: u32,
+    known: u64,
     values: [&'t str; Attribute::COUNT],
 }
 
@@ -59,9 +59,12 @@ attributes! {
     Id "id",
     Lang "lang",
     Name "name",
+    Open "open",
     Poster "poster",
+    Readonly "readonly",
     Rel "rel",
     Role "role",
+    ShadowRootMode "shadowrootmode",
     Src "src",
     Srcset "srcset",
     Style "style",
@@ -80,10 +83,10 @@ impl Attribute {
         }
         names
     };
-    const TABLE: Table<64> = Table::new(&Self::NAMES);
+    const TABLE: Table<128> = Table::new(&Self::NAMES);
 }
 
-static TABLE: Table<64> = Attribute::TABLE;
+static TABLE: Table<128> = Attribute::TABLE;
 
 /// Bits that say what a byte ends: the name of a tag, the name of an attribute, an unquoted value.
 const TAG_NAME: u8 = 1;

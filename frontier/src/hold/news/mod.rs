@@ -234,7 +234,7 @@ impl News {
     pub fn showed(&mut self, page: PageId, brought: Option<Brought>) -> Option<Showed> {
         let current = self.current.take().filter(|current| current.page == page)?;
         Some(match brought {
-            Some(Brought::Content) => Showed::Content,
+            Some(Brought::Content | Brought::Media) => Showed::Content,
             _ if current.contents > 0 => Showed::Links,
             _ if current.open > 0 => Showed::Neither,
             Some(Brought::Links | Brought::Nothing) => Showed::Nothing,
