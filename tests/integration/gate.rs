@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use tests::gate::{
-    Archives, Attack, Copied, Crawled, Honest, Junk, Lists, Menus, Own, Pace, Partial, Parts, Sections, Shape, Site,
-    Trap, run, walk,
+    Archives, Attack, Branches, Copied, Crawled, Honest, Junk, Lists, Menus, Own, Pace, Partial, Parts, Sections,
+    Shape, Site, Trap, run, walk,
 };
 
 /// The settings of the gate: the default, and without the rescue at the end.
@@ -168,6 +168,25 @@ fn what_equal_menus_lead_to_is_found_whatever_they_are_called() -> anyhow::Resul
             assert!(found * 100 >= all * 99, "{kind:?} {seed}: {found} of {all}, complete: {}", crawled.stats.complete);
         }
     }
+    Ok(())
+}
+
+/// Catches a rescue that tries pages which lead nowhere while others lead to pages of which nobody knows.
+#[test]
+fn what_only_one_of_many_equal_pages_leads_to_is_found() -> anyhow::Result<()> {
+    let mut lost = Vec::new();
+    for seed in 1..=8 {
+        let site: Arc<dyn Site> = Arc::new(Branches::draw(seed));
+        let (truth, crawled) = (walk(&*site), run(&site, &[DROP, &[("scope.scope", "host")]].concat())?);
+        let (found, all) = (crawled.seen.things.len(), truth.things.len());
+        let told =
+            format!("{seed}: {found} of {all} things with {} fetches of {}", fetches(&crawled), truth.pages.len());
+        println!("{told}");
+        if found * 100 < all * 99 {
+            lost.push(told);
+        }
+    }
+    assert!(lost.is_empty(), "{lost:#?}");
     Ok(())
 }
 

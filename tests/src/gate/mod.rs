@@ -5,6 +5,7 @@
 
 mod archives;
 mod attacks;
+mod branches;
 mod browse;
 mod draw;
 mod lists;
@@ -19,6 +20,7 @@ mod webs;
 
 pub use archives::Archives;
 pub use attacks::{Attack, Copied, Junk};
+pub use branches::Branches;
 pub use browse::{Browsed, Browser};
 pub use lists::{Lists, Parts, Shape};
 pub use menus::{Menu, Menus};

@@ -133,6 +133,8 @@ impl Rescue {
     const FEW: u64 = 40;
     /// A lot that gained something in the last round falls if at least one in this many of its drawn URLs did.
     const WORTH: u64 = 20;
+    /// A round may draw at least this many URLs, however small the budget is.
+    const OF_ROUND: u64 = 5;
     /// The largest number of rounds before the last one.
     const ROUNDS: u32 = 60;
     /// One round in this many draws from all lots. The others draw only from lots whose pages had the most links that
@@ -226,7 +228,8 @@ impl Rescue {
         // A third of the budget is reserved for the estimate. The rest is for finding what was lost.
         let for_rounds = left.saturating_sub(budget / 3);
         if self.state.number < Self::ROUNDS && for_rounds > 0 {
-            let part = for_rounds.min((budget / 4).max(1));
+            // Small rounds get deeper into a site for the same number of fetches.
+            let part = for_rounds.min((budget / 8).max(Self::OF_ROUND));
             let crowd = self.crowd(frontier, &lots, ledger)?;
             let of_lot = if count(for_rounds) < Self::OF_LOT * crowd.lots { 1 } else { Self::OF_LOT };
             let of_family = (count(part) / crowd.families.max(1)).max(Self::OF_LOT);
