@@ -93,7 +93,7 @@ impl Frontier {
     }
 
     /// A sample of a lot brought `good` new pages: releases all URLs of the lot, and follows those that are met later.
-    /// `site` is the host of one of them; if the lot is a family (`wide`), the others are of any host of its domain.
+    /// `site` is the host of one of them; if the lot is a family (`wide`), the others are of any host.
     /// [`Frontier::step`] does the work.
     pub fn fall(&mut self, lot: Lot, site: SiteId, wide: bool, good: u64, session: &mut Session) {
         self.fallen.add(lot, wide, u32::try_from(good).unwrap_or(u32::MAX), session);
@@ -121,7 +121,8 @@ impl Frontier {
 
     /// Releases the URLs of a lot that are held or stopped. `site` is the host of one.
     fn release_lot(&mut self, lot: Lot, site: SiteId, session: &mut Session) {
-        self.works.add(Task::Records { of: Some(site), which: Which::Lot(lot.0) }, session);
+        let of = (!self.fallen.is_wide(lot)).then_some(site);
+        self.works.add(Task::Records { of, which: Which::Lot(lot.0) }, session);
     }
 
     /// Queues one URL that is held or stopped, as [`Via::Rescue`]. False if it was not queued.

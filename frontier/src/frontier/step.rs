@@ -200,8 +200,7 @@ impl Frontier {
         Ok(behind(&keys, Works::STEP))
     }
 
-    /// Reads the next records of a host, or of all hosts, and releases those that are meant by `which`. The URLs of a
-    /// family of lots are those of all hosts of one domain.
+    /// Reads the next records of a host, or of all hosts, and releases those that are meant by `which`.
     fn each_record(
         &mut self,
         of: Option<SiteId>,
@@ -209,11 +208,7 @@ impl Frontier {
         at: Vec<u8>,
         session: &mut Session,
     ) -> Result<Option<Vec<u8>>> {
-        let is_wide = matches!(which, Which::Lot(lot) if self.fallen.is_wide(Lot(*lot)));
-        let begin = of.map_or(Vec::new(), |site| match is_wide {
-            true => site.domain.to_be_bytes().to_vec(),
-            false => site.to_bytes().to_vec(),
-        });
+        let begin = of.map_or(Vec::new(), |site| site.to_bytes().to_vec());
         let to = if begin.is_empty() { Vec::new() } else { [&begin[..], &[0xff; 17]].concat() };
         let from = if at.is_empty() { begin } else { at };
         let (mut met, mut last, mut failure) = (Vec::new(), None, None);

@@ -26,9 +26,11 @@ pub struct Lots {
     /// The lot: all URLs of one template that are held or stopped for one reason: for counterparts on one host, as
     /// news, because one corpus knows them, by one rule, or for a spent budget.
     pub lot: Lot,
-    /// The *family*: all lots of the hosts of one registrable domain whose URLs have one shape. If each author of a
-    /// site has a folder, then each folder is a lot, and no sample is large enough for all of them. What most of the
-    /// lots of a family have shown is taken to hold for the others.
+    /// The *family*: all lots of the hosts of one registrable domain whose URLs have one shape. For URLs that are held
+    /// for counterparts, it is the domain of the counterparts, so all hosts that look like copies of one domain belong
+    /// to it. If each author of a site has a folder, or each branch of a chain of shops a host, then each of these is a
+    /// lot, and no sample is large enough for all of them. What most of the lots of a family have shown is taken to
+    /// hold for the others.
     pub family: Lot,
 }
 
@@ -44,13 +46,14 @@ pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
     let url = state.link().and_then(|link| Target::written(&link.url));
     let form = || url.map_or(0, |url| template(url, id.site)).to_be_bytes();
     let hash = |parts: &[&[u8]]| Lot(xxh3_64(&parts.concat()));
-    let (domain, site) = (id.site.domain.to_be_bytes(), id.site.to_bytes());
+    let site = id.site.to_bytes();
     let shape = url.map_or_else(String::new, shape);
-    let wide = |kind: &[u8]| hash(&[b"family", kind, &domain, shape.as_bytes()]);
+    let of_domain = |kind: &[u8], domain: u64| hash(&[b"family", kind, &domain.to_be_bytes(), shape.as_bytes()]);
+    let wide = |kind: &[u8]| of_domain(kind, id.site.domain);
     let (lot, family) = match state {
         State::HeldFor { counterparts, .. } => {
             let other = counterparts.first().map_or(SiteId::default(), |id| id.site);
-            (hash(&[b"for", &site, &other.to_bytes(), &form()]), wide(b"for"))
+            (hash(&[b"for", &site, &other.to_bytes(), &form()]), of_domain(b"for", other.domain))
         }
         State::HeldAs { cause: HoldCause::News { template }, .. } => {
             (hash(&[b"news", &template.to_be_bytes()]), wide(b"news"))
@@ -94,6 +97,19 @@ mod tests {
     fn of(url: &str) -> Lots {
         let link = Kept { url: url.into(), ..Kept::default() };
         lots(UrlId::default(), &State::HeldFor { counterparts: Vec::new(), link }).unwrap()
+    }
+
+    #[test]
+    fn hosts_that_look_like_copies_of_one_domain_have_families_in_common() {
+        let of = |domain: u64, other: u64| {
+            let site = |domain| SiteId { domain, host: domain };
+            let link = Kept { url: "http://a/own/1".into(), ..Kept::default() };
+            let counterparts = vec![UrlId { site: site(other), url: 1 }];
+            lots(UrlId { site: site(domain), url: 7 }, &State::HeldFor { counterparts, link }).unwrap()
+        };
+        assert_eq!(of(1, 9).family, of(2, 9).family);
+        assert_ne!(of(1, 9).lot, of(2, 9).lot);
+        assert_ne!(of(1, 9).family, of(1, 8).family);
     }
 
     #[test]

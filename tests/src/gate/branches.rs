@@ -1,4 +1,4 @@
-//! The hosts of a chain of shops: all have the same pages under the same paths, and each has a few pages of its own.
+//! The hosts of a chain of shops, on one domain or each on its own: all have the same pages under the same paths, and each has a few pages of its own.
 //! The only way to these leads through one of the equal pages, or through a chain of them.
 
 use fastrand::Rng;
@@ -10,6 +10,7 @@ use super::{Page, Reply, Site};
 /// A chain of shops.
 #[derive(Clone, Debug)]
 pub struct Branches {
+    /// The domain of all hosts, or the ending of their domains.
     domain: String,
     /// The number of hosts.
     hosts: u64,
@@ -30,7 +31,10 @@ impl Branches {
         let mut random = Rng::with_seed(seed ^ 0x6272_616e);
         let common = random.u64(8..24);
         Self {
-            domain: format!("{}8.test", word(&mut random)),
+            domain: match seed % 2 {
+                0 => "-shop8.test".into(),
+                _ => format!(".{}8.test", word(&mut random)),
+            },
             hosts: random.u64(6..40),
             common,
             way: random.u64(..common),
@@ -55,7 +59,7 @@ impl Branches {
 
 impl Site for Branches {
     fn seeds(&self) -> Vec<String> {
-        (0..self.hosts).map(|host| format!("http://town-{host}.{}/", self.domain)).collect()
+        (0..self.hosts).map(|host| format!("http://town-{host}{}/", self.domain)).collect()
     }
 
     fn reply(&self, url: &Url) -> Reply {
