@@ -64,22 +64,16 @@ impl Site for Branches {
 
     fn reply(&self, url: &Url) -> Reply {
         let path = target(url);
-        let number = |prefix: &str| path.strip_prefix(prefix).and_then(|rest| rest.parse::<u64>().ok());
-        let page = match () {
-            () if path == "/" => {
+        let (folder, number) = path.rsplit_once('/').unwrap_or_default();
+        let page = match (folder, number.parse::<u64>()) {
+            ("", _) if path == "/" => {
                 (0..self.common).fold(self.equal("/"), |page, at| page.link(&format!("/page/{at}"), "More"))
             }
-            () if number("/page/").is_some_and(|at| at < self.common) => match number("/page/") {
-                Some(at) if at == self.way => self.leads_on(self.equal(&path), 0),
-                _ => self.equal(&path),
-            },
-            () if number("/way/").is_some_and(|step| step < self.steps) => {
-                self.leads_on(self.equal(&path), number("/way/").unwrap_or_default() + 1)
-            }
-            () if number("/own/").is_some_and(|at| at < self.own) => {
-                Page::new("News").text(hash(url.as_str(), self.salt), 150)
-            }
-            () => return Reply::Missing,
+            ("/page", Ok(at)) if at == self.way => self.leads_on(self.equal(path), 0),
+            ("/page", Ok(at)) if at < self.common => self.equal(path),
+            ("/way", Ok(step)) if step < self.steps => self.leads_on(self.equal(path), step + 1),
+            ("/own", Ok(at)) if at < self.own => Page::new("News").text(hash(url.as_str(), self.salt), 150),
+            _ => return Reply::Missing,
         };
         Reply::Page(page)
     }
