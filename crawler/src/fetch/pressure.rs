@@ -147,6 +147,20 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
+    fn while_many_slots_are_held_for_long_no_request_holds_one_for_ever() {
+        for (slots, expected) in [(2, Some(Given::Slot)), (64, None)] {
+            let (pressure, budget, start) = (Pressure::new(slots), ByteBudget::new(1 << 30), Instant::now());
+            pressure.watch(&budget, 0, start).ended_well(start + SECOND / 10);
+            pressure.set(true);
+            let mut watches = [0, 0].map(|attempt| pressure.watch(&budget, attempt, start));
+            for watch in &mut watches {
+                assert_eq!(watch.must_give_way(4 << 20, 0, start + 4 * SECOND), None);
+            }
+            assert_eq!(watches[0].must_give_way(8 << 20, 0, start + 8 * SECOND), expected, "{slots} slots");
+        }
+    }
+
+    #[test]
     fn only_slow_answers_lose_their_slot_and_only_while_others_wait() {
         let (pressure, budget, start) = (Pressure::new(64), ByteBudget::new(1 << 20), Instant::now());
         let mut watch = pressure.watch(&budget, 0, start);

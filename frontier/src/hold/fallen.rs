@@ -97,7 +97,9 @@ impl Fallen {
         let Some(results) = self.lots.get_mut(&lot) else { return false };
         let before = results.are_worth_it();
         change(results);
-        let again = !before && results.are_worth_it();
+        // A release of a family reads all records. A host must not be able to ask for that again and again.
+        let may_again = !results.wide || results.good.is_power_of_two();
+        let again = !before && results.are_worth_it() && may_again;
         self.save(lot, session);
         again
     }
@@ -147,5 +149,17 @@ mod tests {
         assert!(fallen.are_followed(lot) && !fallen.led(lot, &mut session), "it is followed again once");
         session.commit().unwrap();
         assert!(Fallen::open(&session).unwrap().are_followed(lot));
+    }
+
+    #[test]
+    fn a_family_that_wavers_is_released_few_times() {
+        let mut session = Session::new(Box::new(Memory::default()));
+        let releases = |wide: bool, session: &mut Session| {
+            let mut fallen = Fallen::default();
+            fallen.add(Lot(7), wide, 0, session);
+            (0..21 * 500).filter(|page| fallen.brought(Lot(7), page % 21 == 20, session)).count()
+        };
+        let (alone, family) = (releases(false, &mut session), releases(true, &mut session));
+        assert!(alone > 100 && (1..=10).contains(&family), "{alone}, {family}");
     }
 }

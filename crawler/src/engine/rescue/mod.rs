@@ -26,13 +26,14 @@
 
 mod last;
 mod led;
+mod looks;
 mod trials;
 
 use std::collections::{BTreeMap, HashSet};
 
 use config::Settings;
 use dedup_stage::store::{self, Session, Space, codec};
-use frontier::{Draw, Drawn, Frontier, Job, Lot, Lots, Sample, SampleSpec, Strata, Via};
+use frontier::{Draw, Drawn, Frontier, Job, Lot, Lots, Sample, SampleSpec, Via};
 use serde::{Deserialize, Serialize};
 
 use super::error::Result;
@@ -40,6 +41,7 @@ use super::ledger::Ledger;
 use crate::estimate::Lost;
 use last::LastRound;
 use led::Led;
+use looks::{draw_from_each, left_of};
 use trials::{LotResults, Results, TrialRecord, done_with, families, put, read, retain_opening};
 
 /// The key in [`Space::META`].
@@ -379,35 +381,6 @@ impl Rescue {
     fn save(&self, ledger: &mut Ledger) {
         ledger.session.put(Space::META, STATE, codec::encode(&self.state));
     }
-}
-
-/// Draws from everything that is held or stopped, the same share from each section of each lot.
-fn draw_from_each(wanted: usize, round: u32, frontier: &mut Frontier, ledger: &Ledger) -> Result<Sample> {
-    let mut strata = Strata::default();
-    frontier.each_held_back(&ledger.session, &mut |drawn| strata.count(drawn.lots))?;
-    let mut draw = strata.draw(wanted, u64::from(round));
-    frontier.each_held_back(&ledger.session, &mut |drawn| draw.show(drawn))?;
-    Ok(draw.end())
-}
-
-/// The number of URLs of these lots that are still held or stopped. Lots without such URLs are left out. `of` selects
-/// one of the lots of a URL.
-fn left_of(
-    lots: impl Iterator<Item = Lot>,
-    of: impl Fn(Lots) -> Lot,
-    frontier: &mut Frontier,
-    ledger: &Ledger,
-) -> Result<BTreeMap<Lot, u64>> {
-    let mut left: BTreeMap<Lot, u64> = lots.map(|lot| (lot, 0)).collect();
-    if !left.is_empty() {
-        frontier.each_held_back(&ledger.session, &mut |drawn| {
-            if let Some(count) = left.get_mut(&of(drawn.lots)) {
-                *count += 1;
-            }
-        })?;
-    }
-    left.retain(|_, count| *count > 0);
-    Ok(left)
 }
 
 fn count(urls: u64) -> usize {

@@ -1,0 +1,37 @@
+//! Looks at everything that is held or stopped: the sample of the last round, and the number of URLs that lots have left.
+
+use std::collections::BTreeMap;
+
+use frontier::{Frontier, Lot, Lots, Sample, Strata};
+
+use crate::engine::error::Result;
+use crate::engine::ledger::Ledger;
+
+/// Draws from everything that is held or stopped, the same share from each section of each lot.
+pub fn draw_from_each(wanted: usize, round: u32, frontier: &mut Frontier, ledger: &Ledger) -> Result<Sample> {
+    let mut strata = Strata::default();
+    frontier.each_held_back(&ledger.session, &mut |drawn| strata.count(drawn.lots))?;
+    let mut draw = strata.draw(wanted, u64::from(round));
+    frontier.each_held_back(&ledger.session, &mut |drawn| draw.show(drawn))?;
+    Ok(draw.end())
+}
+
+/// The number of URLs of these lots that are still held or stopped. Lots without such URLs are left out. `of` selects
+/// one of the lots of a URL.
+pub fn left_of(
+    lots: impl Iterator<Item = Lot>,
+    of: impl Fn(Lots) -> Lot,
+    frontier: &mut Frontier,
+    ledger: &Ledger,
+) -> Result<BTreeMap<Lot, u64>> {
+    let mut left: BTreeMap<Lot, u64> = lots.map(|lot| (lot, 0)).collect();
+    if !left.is_empty() {
+        frontier.each_held_back(&ledger.session, &mut |drawn| {
+            if let Some(count) = left.get_mut(&of(drawn.lots)) {
+                *count += 1;
+            }
+        })?;
+    }
+    left.retain(|_, count| *count > 0);
+    Ok(left)
+}
