@@ -60,6 +60,12 @@ fn a_list_is_crawled_to_its_last_entry_whatever_stands_above_it() -> anyhow::Res
     honest(Honest::Pager)
 }
 
+/// Catches a gate that throws away what stands in an aside or a footer, and compares only the rest.
+#[test]
+fn pages_that_differ_only_beside_their_content_are_all_found() -> anyhow::Result<()> {
+    honest(Honest::Beside)
+}
+
 /// Catches templates of links that fall apart where no URL shows a number.
 #[test]
 fn a_list_is_crawled_to_its_last_entry_whatever_its_entries_are_called() -> anyhow::Result<()> {

@@ -189,7 +189,7 @@ impl Desk<'_> {
                 let brought = match judgement.unique_by {
                     _ if verdict.is_duplicate() => Brought::Nothing,
                     Some(UniqueBy::Links) => Brought::Links,
-                    Some(UniqueBy::Media | UniqueBy::MediumBesideShared | UniqueBy::LinksOfFewWords) => Brought::Media,
+                    Some(_) => Brought::Media,
                     None => Brought::Content,
                 };
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;

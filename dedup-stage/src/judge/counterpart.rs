@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use ::url::Url;
 
+use super::aside::Asides;
 use super::links::{LinkSet, Sample, constants, media_of, name_on};
 use super::mapping::Mapping;
 use super::sightings::Sightings;
 use super::{Case, OutLink, UniqueBy, UrlOf, opaque};
+use crate::page::Aside;
 use crate::page::media::MediumKind;
 use crate::store::{Result, Session};
 use crate::url::{Keys, PageId, SiteId, UrlId};
@@ -198,9 +200,19 @@ impl Comparison {
             // The twin has it as a medium of its own, or shows it from the site of the page.
             MediumKind::Own => known.media.has_between(*medium, *medium | MediumKind::BITS),
             MediumKind::AwayThere => known.media.contains(*medium & !MediumKind::BITS),
+            // Texts are no media, and `media_of` has none.
+            MediumKind::Text => true,
         };
         let (common, others) = media_of(case).filter(|medium| known.media.decides(*medium)).partition(has);
         Media { common, others }
+    }
+
+    /// The running texts in the chrome of the page that the twin lacks.
+    pub(super) fn asides(&self, case: &Case<'_>) -> Asides {
+        let Some(known) = &self.known else { return Asides::default() };
+        let lacks = |aside: &&Aside| known.media.decides(aside.hash) && !known.media.contains(aside.hash);
+        let others = case.page.asides.iter().filter(lacks).copied().collect();
+        Asides { others, is_of_host: self.own_site() == self.twin_site() }
     }
 
     fn has_news(&self, case: &Case<'_>) -> bool {

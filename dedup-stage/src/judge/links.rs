@@ -53,7 +53,7 @@ pub struct LinkSet {
     /// Parameters that most links with parameters have, with the same value: sessions, languages and the like. Each is
     /// written as `name=value`.
     pub constants: Vec<String>,
-    /// The media.
+    /// The media, and the running texts in chrome.
     pub media: Sample,
     /// The links that have opaque words, as hashes without these words.
     pub opaque: Sample,
@@ -68,7 +68,7 @@ impl LinkSet {
             url: None,
             links: Sample::new(names),
             constants: constants(case.links),
-            media: Sample::new(media_of(case)),
+            media: Sample::new(media_of(case).chain(case.page.asides.iter().map(|aside| aside.hash))),
             opaque: Sample::new(opaque::names(site, case.links).into_iter()),
         }
     }

@@ -3,9 +3,9 @@
 
 use std::ops::ControlFlow;
 
-use super::counterpart::{Comparison, Media};
+use super::counterpart::Comparison;
 use super::entry::Entry;
-use super::sightings::Sightings;
+use super::host_seen::HostSeen;
 use super::{Case, Judge, Judgement, UniqueBy, UrlOf, Verdict};
 use crate::signature::{SecondLook, Signature};
 use crate::store::{Result, Session};
@@ -42,7 +42,7 @@ impl Judge {
         session: &mut Session,
     ) -> Result<Found> {
         let words = signature.sketch.words();
-        let (mut sightings, mut mixed) = (None, None);
+        let mut host = HostSeen::default();
         let mut near = std::mem::take(&mut self.near);
         near.clear();
         self.fingerprints.near(signature.simhash, case.ahead, &mut near);
@@ -63,13 +63,7 @@ impl Judge {
             alike.sort_unstable_by_key(|alike| alike.entry.order);
             for Alike { entry, look } in alike {
                 let mut twin = Comparison::accepted(case, entry.id, &self.keys, session)?;
-                let media = twin.media(case, words);
-                if media.are_mixed() && sightings.is_none() {
-                    sightings = Some(Sightings::of(case.id.url.site, session)?);
-                }
-                let why = twin.contradicts(case, &media, sightings.as_ref(), url_of, session)?;
-                mixed = mixed.or(Some(media).filter(Media::are_mixed));
-                if let Some(why) = why {
+                if let Some(why) = host.contradicts(&mut twin, case, words, url_of, session)? {
                     if look.resemblance >= Self::SAME_TEXT {
                         // If the page has other media than one of these pages, it is new, whatever its links are.
                         unique_by = unique_by.max(Some(why));
@@ -88,10 +82,7 @@ impl Judge {
             }
         }
         self.near = near;
-        if let (Some(mut seen), Some(media)) = (sightings, mixed) {
-            seen.note_page(case, media);
-            seen.put(case.id.url.site, session)?;
-        }
+        host.note(case, session)?;
         Ok(match found {
             Some((judgement, twin)) => Found { judgement, twin: Some(twin), is_known },
             None => {

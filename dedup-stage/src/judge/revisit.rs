@@ -36,7 +36,7 @@ impl Judge {
         let media = earlier.media(case, words);
         Ok(match earlier.contradicts(case, &media, None, &|_, _| Ok(None), session)? {
             None => true,
-            Some(UniqueBy::Media | UniqueBy::MediumBesideShared) => false,
+            Some(UniqueBy::Aside | UniqueBy::Media | UniqueBy::MediumBesideShared) => false,
             Some(UniqueBy::Links | UniqueBy::LinksOfFewWords) => {
                 let content = case.links.iter().filter(|link| link.content);
                 let new = content.clone().filter(|link| !link.met).count();

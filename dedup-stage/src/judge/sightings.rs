@@ -10,6 +10,8 @@
 //! few such pages show nothing but known media ([`Sightings::take_turns`]).
 //!
 //! Only the media that were seen last are kept. Hosts without such pages have no record.
+//!
+//! Running texts in chrome are remembered in the same way, apart from the media ([`super::aside`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -43,8 +45,14 @@ struct Sighting {
     again: bool,
 }
 
-/// The last byte of the keys in [`spaces::TEMPLATES`].
-const TAG: u8 = 2;
+/// What is remembered. The number is the last byte of the keys in [`spaces::TEMPLATES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Media.
+    Media = 2,
+    /// Running texts in chrome.
+    Texts = 3,
+}
 
 impl Sightings {
     /// The most media that are kept for one host.
@@ -52,20 +60,20 @@ impl Sightings {
     /// The media of a host take turns if more than one of this many pages shows only known media.
     const TURN: u32 = 8;
 
-    /// The media that were seen on pages of a host.
-    pub(super) fn of(site: SiteId, session: &Session) -> Result<Self> {
-        let known = session.get(spaces::TEMPLATES, &key(site))?;
+    /// What was seen on pages of a host.
+    pub(super) fn read(of: Of, site: SiteId, session: &Session) -> Result<Self> {
+        let known = session.get(spaces::TEMPLATES, &key(of, site))?;
         Ok(known.map(|value| codec::decode(&value, "the media of a host")).transpose()?.unwrap_or_default())
     }
 
     /// Writes them to the state.
-    pub(super) fn put(&self, site: SiteId, session: &mut Session) -> Result<()> {
-        session.overwrite(spaces::TEMPLATES, key(site), Some(codec::encode(self)))
+    pub(super) fn put(&self, of: Of, site: SiteId, session: &mut Session) -> Result<()> {
+        session.overwrite(spaces::TEMPLATES, key(of, site), Some(codec::encode(self)))
     }
 
     /// Whether the media of the host take turns, as advertisements do. Then nothing follows from a medium that was seen
     /// before.
-    fn take_turns(&self) -> bool {
+    pub(super) fn take_turns(&self) -> bool {
         self.stale.saturating_mul(Self::TURN) > self.fresh
     }
 
@@ -81,6 +89,19 @@ impl Sightings {
 
     fn find(&self, medium: u32) -> Option<usize> {
         self.seen.iter().position(|seen| seen.medium == medium)
+    }
+
+    /// Notes the running texts of a page that its twin lacks. A host may show a text on all its pages, and the twin may
+    /// be a page of another host (`is_of_host` is false). Then such texts do not tell that texts take turns.
+    pub(super) fn note_texts(&mut self, case: &Case<'_>, others: &[u32], is_of_host: bool) {
+        let page = case.id.url.url;
+        let counts = |text: &u32| is_of_host || self.find(*text).is_none_or(|at| !self.seen[at].again);
+        let counted: Vec<u32> = others.iter().copied().filter(counts).collect();
+        if !counted.is_empty() {
+            self.count(&counted, page);
+        }
+        others.iter().for_each(|text| self.note(*text, page, false));
+        self.order = case.order;
     }
 
     /// Notes the media of a page, compared with those of its twin.
@@ -122,8 +143,8 @@ impl Sightings {
     }
 }
 
-fn key(site: SiteId) -> Vec<u8> {
-    [&site.to_bytes()[..], &[TAG]].concat()
+fn key(of: Of, site: SiteId) -> Vec<u8> {
+    [&site.to_bytes()[..], &[of as u8]].concat()
 }
 
 #[cfg(test)]

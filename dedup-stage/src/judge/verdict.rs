@@ -124,6 +124,9 @@ pub enum UniqueBy {
     /// It has a few words, which an earlier page says, too, and other links. A few words do not tell a list from a trap,
     /// so its links are followed and not tried.
     LinksOfFewWords,
+    /// It has a text in its chrome (in an aside, or a footer) that no page of its host was seen to have. Only the pages
+    /// behind its links tell whether the text is one of its own.
+    Aside,
     /// It has a medium that was never seen, beside media that many pages of its host show. It may belong to a gallery, or
     /// the medium may be an advertisement. Only the pages behind its links tell what they are worth.
     MediumBesideShared,
@@ -134,7 +137,7 @@ pub enum UniqueBy {
 impl UniqueBy {
     /// Whether the links of such a page are tried before they are followed.
     pub fn is_tried(self) -> bool {
-        matches!(self, UniqueBy::Links | UniqueBy::MediumBesideShared)
+        matches!(self, UniqueBy::Links | UniqueBy::Aside | UniqueBy::MediumBesideShared)
     }
 }
 

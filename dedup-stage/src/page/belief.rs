@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::content::is_running;
 use super::outline::Block;
 use super::signs::Signs;
 
@@ -12,11 +13,6 @@ use super::signs::Signs;
 const MANY: usize = 100;
 /// A sign is not believed if it has at least this many times the text that all believed signs leave.
 const TIMES: usize = 3;
-/// A block with at least this many words is running text, and not an entry of a menu.
-const RUNNING: usize = 16;
-/// If links make up this percentage of a block's text or more, the block is no running text. White space does not
-/// count.
-const LINK_PERCENT: u32 = 25;
 
 /// The signs that are believed on a page with these blocks. `spans[i]` is the range of the words of block `i`.
 ///
@@ -25,7 +21,7 @@ const LINK_PERCENT: u32 = 25;
 pub fn believed(blocks: &[Block], spans: &[Range<usize>]) -> Signs {
     let mut words = [0usize; 128];
     for (block, span) in blocks.iter().zip(spans) {
-        if span.len() >= RUNNING && block.links_below(LINK_PERCENT) {
+        if is_running(block, span.len()) {
             block.signs.each().for_each(|sign| words[sign] += span.len());
         }
     }

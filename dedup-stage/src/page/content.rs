@@ -22,6 +22,12 @@ const AWAY_PERCENT: u64 = 50;
 /// A block with at least this many words has full weight.
 const FULL: usize = 16;
 
+/// A block with at least this many words is running text, and not an entry of a menu.
+const RUNNING: usize = 16;
+/// If links make up this percentage of a block's text or more, the block is no running text. White space does not
+/// count.
+const LINK_PERCENT: u32 = 25;
+
 /// A block of content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
@@ -67,6 +73,11 @@ pub fn choose(
             chosen.push(Passage { block: i, words: span.clone(), eighths: eighths(block, span.len()) });
         }
     }
+}
+
+/// Whether a block with so many words is running text.
+pub fn is_running(block: &Block, words: usize) -> bool {
+    words >= RUNNING && block.links_below(LINK_PERCENT)
 }
 
 /// Whether a block is a paragraph that consists mostly of links to other sites. (Items of lists may lead anywhere.)

@@ -24,6 +24,8 @@ pub enum MediumKind {
     /// It lies on another site. The hash is the one that it has on the pages of that site. So a mirror that shows the
     /// files of its original has the same hash.
     AwayThere,
+    /// It is no medium, but a running text in chrome ([`super::asides`]).
+    Text,
 }
 
 impl MediumKind {
@@ -35,11 +37,12 @@ impl MediumKind {
         match hash & Self::BITS {
             0 => Self::Own,
             1 => Self::Away,
-            _ => Self::AwayThere,
+            2 => Self::AwayThere,
+            _ => Self::Text,
         }
     }
 
-    fn mark(self, hash: u64) -> u64 {
+    pub(super) fn mark(self, hash: u64) -> u64 {
         hash & !u64::from(Self::BITS) | self as u64
     }
 }

@@ -11,6 +11,7 @@
 //! - *outline*: all that is gathered from the markup in one pass (`outline`).
 
 mod address_words;
+mod asides;
 mod belief;
 pub mod charset;
 mod chrome;
@@ -41,6 +42,7 @@ use ::url::Url;
 
 use crate::digest::sha256;
 use crate::signature::{OddSketch, Signature, Signer};
+pub use asides::Aside;
 use belief::believed;
 use content::Passage;
 pub use html::refresh_target;
@@ -110,6 +112,8 @@ pub struct Page {
     pub media: Vec<u64>,
     /// The number of media that `MAX_MEDIA` cut.
     pub media_cut: u32,
+    /// The running texts in its chrome. Empty if the page has no signature.
+    pub asides: Vec<Aside>,
     /// Hash of all words of the visible text, in order. 0 if there are none.
     pub text: u64,
     /// SHA-256 of the body.
@@ -214,7 +218,9 @@ impl Reader {
             let links = page.links.iter().map(|link| (&link.url, link.content));
             page.odd = self.odd_sketch();
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
-            if page.signature.is_none() {
+            if page.signature.is_some() {
+                page.asides = asides::read(&self.outline.blocks, &self.spans, &self.hashes, self.believed);
+            } else {
                 page.statement = statement::digest(&page.title, &self.hashes, &media.unmarked());
             }
         }

@@ -42,6 +42,11 @@ impl Signs {
         self.0 & other.0 != 0
     }
 
+    /// Whether all signs of the set are among those of the other one.
+    pub fn is_within(self, other: Signs) -> bool {
+        self.0 & !other.0 == 0
+    }
+
     /// The signs one by one.
     pub fn each(self) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(self.0), |rest| Some(rest & rest.wrapping_sub(1)))

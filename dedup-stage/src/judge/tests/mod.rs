@@ -1,5 +1,6 @@
 //! The judge through its public functions: pages of a small web, and pages that consist only of signatures.
 
+mod asides;
 mod cut;
 mod follow;
 mod links;

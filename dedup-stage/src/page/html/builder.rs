@@ -91,7 +91,7 @@ impl<'a> Builder<'a> {
         let is_header = tag.name == HEADER && self.main == 0;
         let mut signs =
             if element.role == Role::Chrome || is_header { Signs::of_role(element.name) } else { Signs::NONE };
-        if element.role == Role::Block {
+        if element.role == Role::Block || !signs.is_empty() {
             for value in [Attribute::Class, Attribute::Id].into_iter().filter_map(|attribute| tag.value(attribute)) {
                 match self.hints.of(&value) {
                     Hint::Chrome(named) => signs |= named,

@@ -1,6 +1,7 @@
 //! Honest sites whose pages look like copies of each other: equal text around a picture, a list entry or a link. A
 //! crawler that takes the second page for a copy of the first and follows none of its links loses most of the site.
 
+mod beside;
 mod directory;
 mod gallery;
 mod images;
@@ -35,11 +36,13 @@ pub enum Honest {
     Directory,
     /// A shop: products that differ in a picture and a few words, and that link to each other.
     Shop,
+    /// Pages with equal content, and a text of their own in an aside, a side bar, a header or a footer.
+    Beside,
 }
 
 impl Honest {
     /// All kinds.
-    pub const ALL: [Honest; 8] = [
+    pub const ALL: [Honest; 9] = [
         Honest::Gallery,
         Honest::Pager,
         Honest::Hidden,
@@ -48,6 +51,7 @@ impl Honest {
         Honest::Images,
         Honest::Directory,
         Honest::Shop,
+        Honest::Beside,
     ];
 
     /// A site of this kind. Its shape, size and names are drawn from the seed.
@@ -62,6 +66,7 @@ impl Honest {
             Honest::Images => Arc::new(images::Images::draw(&mut random)),
             Honest::Directory => Arc::new(directory::Directory::draw(&mut random)),
             Honest::Shop => Arc::new(shop::Shop::draw(&mut random)),
+            Honest::Beside => Arc::new(beside::Beside::draw(&mut random)),
         }
     }
 }

@@ -1,0 +1,38 @@
+//! Compares the running texts in the chrome of a page with those of its twin, and with what its host has shown.
+//!
+//! A page with the content of an earlier page is still unique if a text beside its content is its own: the twin lacks
+//! it, and no other page of the host was seen to have it. The text must be long beside the content. Otherwise content
+//! and text together still resemble those of the twin.
+//!
+//! Some sites show another text at each visit there, for example the beginning of a random article. Such texts are soon
+//! seen again on other pages ([`Sightings::take_turns`]).
+
+use super::sightings::Sightings;
+use super::{Case, Judge};
+use crate::page::Aside;
+
+/// The running texts in the chrome of a page that its twin lacks.
+#[derive(Debug, Default)]
+pub(super) struct Asides {
+    pub(super) others: Vec<Aside>,
+    /// Whether the twin is a page of the same host.
+    pub(super) is_of_host: bool,
+}
+
+impl Asides {
+    /// Whether the texts that no other page of the host was seen to have say something new, beside content with this
+    /// many words. `texts` is what the host has shown.
+    pub(super) fn say_more(&self, case: &Case<'_>, content: u32, texts: &Sightings) -> bool {
+        if texts.take_turns() {
+            return false;
+        }
+        let own = self.others.iter().filter(|aside| !texts.has(aside.hash, case.id.url.url));
+        let own: u32 = own.map(|aside| aside.words).sum();
+        own as f32 > (1.0 - Judge::SAME_TEXT) * (own + content) as f32
+    }
+
+    /// Their hashes.
+    pub(super) fn hashes(&self) -> Vec<u32> {
+        self.others.iter().map(|aside| aside.hash).collect()
+    }
+}
