@@ -78,7 +78,7 @@ mod tests {
     fn long_texts_in_places_count_and_advertisements_and_menus_do_not() {
         let words: Vec<WordHash> = (0..100).collect();
         let block = |signs, links| Block { signs, link_ink: links, ink: 100, shape: Shape::Plain, ..Block::default() };
-        let of = |block: Block, span: Range<usize>| read(&[block], &[span], &words, Signs::ALL);
+        let of = |block: Block, span: Range<usize>| read(&[block], std::slice::from_ref(&span), &words, Signs::ALL);
         let aside = Signs::of_role("aside");
         assert_eq!(of(block(aside, 10), 0..40)[0].words, 40);
         assert_ne!(of(block(aside, 10), 0..40), of(block(aside, 10), 1..41));
@@ -86,6 +86,7 @@ mod tests {
         assert_eq!(of(block(aside, 40), 0..40), [], "a menu");
         assert_eq!(of(block(Signs::NONE, 10), 0..40), [], "content");
         assert_eq!(of(block(aside | Signs::of_role("ad"), 10), 0..40), [], "an advertisement in an aside");
-        assert_eq!(read(&[block(aside, 10)], &[0..40], &words, Signs::NONE), [], "a sign that is not believed");
+        let not_believed = read(&[block(aside, 10)], std::slice::from_ref(&(0..40)), &words, Signs::NONE);
+        assert_eq!(not_believed, [], "a sign that is not believed");
     }
 }
