@@ -62,7 +62,8 @@ impl Scores {
     pub fn page(&self, job: &Job, novelty: f32, depth: u32, relevance: Option<f32>) -> PageScore {
         let expected = f32::from(job.merits.relevance) / 255.0;
         let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, expected));
-        PageScore { of_page: self.scoring.page(novelty, depth), worth, score: relevance.unwrap_or(expected) }
+        let likely = || self.likely.as_ref().map_or(expected, |likely| likely.score(expected));
+        PageScore { of_page: self.scoring.page(novelty, depth), worth, score: relevance.unwrap_or_else(likely) }
     }
 
     /// The priority of a link, and its parts.
