@@ -76,7 +76,9 @@ fn streams(brokers: &Brokers) -> anyhow::Result<BTreeMap<String, (u64, u64)>> {
 
 fn a_page_of_a_worker_takes_few_bytes_of_the_log() -> anyhow::Result<()> {
     let pages = std::env::var("CLUSTER_PAGES").map_or(Ok(30), |pages| pages.parse())?;
-    let shape = Shape { originals: 50, mirrors: 18, pages };
+    let workers: usize = std::env::var("CLUSTER_WORKERS").map_or(Ok(1), |workers| workers.parse())?;
+    // Each worker has as many hosts, however many workers there are.
+    let shape = Shape { originals: 50 * workers, mirrors: 18 * workers, pages };
     let brokers = Brokers::start("always")?;
     let base = tempfile::tempdir()?;
     let program = beside("crawler-under-test")?;
@@ -86,7 +88,7 @@ fn a_page_of_a_worker_takes_few_bytes_of_the_log() -> anyhow::Result<()> {
         let server = Background::start(|listener| Arc::clone(&town).run(listener))?;
         let folder = base.path().join(format!("round-{round}"));
         let (delay, lease) = (Duration::from_millis(20), Duration::from_secs(30));
-        let team = Team { name: format!("cost{round}"), workers: 1, delay, lease, base: folder.clone() };
+        let team = Team { name: format!("cost{round}"), workers, delay, lease, base: folder.clone() };
         team.create(&brokers, &shape, &server.connect_to())?;
 
         let alone = folder.join("alone");
@@ -109,12 +111,25 @@ fn a_page_of_a_worker_takes_few_bytes_of_the_log() -> anyhow::Result<()> {
         let written = lines(&alone, "pages.jsonl")?.len() as f64;
         least[0] = least[0].min(cpu.as_secs_f64() / written);
 
-        let mut worker = brokers.command(&program, &["worker"], &team.name);
-        worker.arg("--dir").arg(team.dir(0)).args(["--progress", "none"]);
-        let (code, cpu) = timed(&worker)?;
-        ensure!(code == Some(0), "the worker ended with {code:?}");
-        let written = lines(&team.dir(0), "pages.jsonl")?.len() as f64;
+        let started = std::time::Instant::now();
+        let run = |number: usize| {
+            let mut worker = brokers.command(&program, &["worker"], &team.name);
+            worker.arg("--dir").arg(team.dir(number)).args(["--progress", "none"]);
+            timed(&worker)
+        };
+        let ended: Vec<anyhow::Result<(Option<i32>, Duration)>> = std::thread::scope(|scope| {
+            let running: Vec<_> = (0..workers).map(|number| scope.spawn(move || run(number))).collect();
+            running.into_iter().map(|worker| worker.join().expect("the worker's thread ends")).collect()
+        });
+        let (mut cpu, mut written) = (Duration::ZERO, 0.0);
+        for (number, ended) in ended.into_iter().enumerate() {
+            let (code, of_worker) = ended?;
+            ensure!(code == Some(0), "a worker ended with {code:?}");
+            cpu += of_worker;
+            written += lines(&team.dir(number), "pages.jsonl")?.len() as f64;
+        }
         least[1] = least[1].min(cpu.as_secs_f64() / written);
+        println!("{workers} workers: {:.0} pages a second", written / started.elapsed().as_secs_f64());
 
         let streams = streams(&brokers)?;
         for what in ["commits", "pages", "links"] {
@@ -126,6 +141,9 @@ fn a_page_of_a_worker_takes_few_bytes_of_the_log() -> anyhow::Result<()> {
         }
     }
     let [alone, worker] = least.map(|seconds| seconds * 1e6);
-    println!("CPU a page: {worker:.0} us of a worker, {alone:.0} us alone: {:.3} times as much", worker / alone);
+    println!(
+        "CPU a page: {worker:.0} us of {workers} workers, {alone:.0} us alone: {:.3} times as much",
+        worker / alone
+    );
     Ok(())
 }

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::digests::Owner;
 use super::links::LinkSet;
 use super::{Candidate, Case, Judge, OutLink, Shown, UrlOf};
-use crate::page::Page;
+use crate::page::media::MediumKind;
+use crate::page::{Aside, Page};
 use crate::signature::OddSketch;
 use crate::store::{Error, Result, Session};
 
@@ -32,6 +33,8 @@ pub struct Proposal {
     /// The links of the page, and whether each stands in the content. They are needed only if another page has the same
     /// text.
     pub links: Vec<(String, bool)>,
+    /// The running texts in its chrome.
+    pub asides: Vec<Aside>,
 }
 
 impl Proposal {
@@ -54,6 +57,7 @@ impl Proposal {
             text: page.text,
             odd: page.odd,
             links: links.iter().map(|link| (link.url.as_str().to_owned(), link.content)).collect(),
+            asides: page.asides.clone(),
         })
     }
 }
@@ -91,6 +95,7 @@ impl Judge {
         let url = parse(&page.url)?;
         let links = page.links.iter().map(|(url, content)| Ok(OutLink::new(parse(url)?, *content, &self.keys)));
         let links: Vec<OutLink> = links.collect::<Result<_>>()?;
+        let media = page.candidate.links.media.members().into_iter();
         let read = Page {
             is_text: true,
             sha256: *sha256,
@@ -98,7 +103,8 @@ impl Judge {
             odd: page.odd,
             signature: signature.clone(),
             statement: *statement,
-            media: page.candidate.links.media.members().into_iter().map(u64::from).collect(),
+            media: media.filter(|medium| MediumKind::of(*medium) != MediumKind::Text).map(u64::from).collect(),
+            asides: page.asides.clone(),
             ..Page::default()
         };
         let before = page.before.as_ref();

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::media::MediumKind;
 use super::outline::Block;
 use super::signs::Signs;
@@ -12,7 +14,7 @@ use super::words::WordHash;
 use super::{content, text_hash};
 
 /// A block of running text in chrome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aside {
     /// The hash of its words, with the bits of [`MediumKind::Text`].
     pub hash: u32,

@@ -35,7 +35,12 @@ fn draw(random: &mut Rng) -> (String, String) {
     let mut links = link_list("/part/#", from..from + 8);
     links.push(format!("http://h{}.test/", random.u32(..6)));
     let image = if random.bool() { "<img src=/one.png>" } else { "" };
-    (url, html(&text, &links) + image)
+    // Texts beside the content, some of which several pages have.
+    let aside = match random.u64(..40) {
+        seed @ ..30 => format!("<aside>{}</aside>", words(100 + seed, 50).join(" ")),
+        _ => String::new(),
+    };
+    (url, html(&text, &links) + image + &aside)
 }
 
 /// Shows this many pages to one judge, and to several judges of which each has some hosts. `follow` says whether these
