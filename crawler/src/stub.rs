@@ -196,6 +196,17 @@ mod tests {
     }
 
     #[test]
+    fn a_page_that_only_robots_see_is_a_wall_and_a_broken_server_is_a_soft_404() {
+        for title in ["Just a moment...", "Attention Required!", "Access denied", "Too many requests"] {
+            assert_eq!(label(title, "Ray 7f3a", ""), Some(Label::Wall), "{title}");
+        }
+        for title in ["502 Bad Gateway", "Error establishing a database connection", "Service Unavailable"] {
+            assert_eq!(label(title, "Incident 7f3a", ""), Some(Label::Soft404), "{title}");
+        }
+        assert_eq!(label("The moment of a gateway", "It was denied no access to the bridge", ""), None);
+    }
+
+    #[test]
     fn a_soft_404_says_that_nothing_is_here() {
         assert_eq!(label("Seite nicht gefunden", "", ""), Some(Label::Soft404));
         assert_eq!(label("Shop", "Error 404", ""), Some(Label::Soft404));

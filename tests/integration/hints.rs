@@ -45,6 +45,7 @@ fn hinting(asked: &Asked) -> Answer {
                 text(1)
             ));
             fields.push(("link", "</by-header>; rel=\"prev\", </x.css>; rel=preload".into()));
+            fields.push(("refresh", "5; url=/refreshed".into()));
             (status, fields, body)
         }
         ("h.test", "/copy") => html(format!("<link rel=canonical href=/true>{}", text(2))),
@@ -66,6 +67,7 @@ fn each_hint_is_named_in_the_priority() -> anyhow::Result<()> {
         ("/by-header", "hints (next or previous page)"),
         ("/de", "hints (another language)"),
         ("/later", "hints (meta refresh)"),
+        ("/refreshed", "hints (meta refresh)"),
         ("/true", "hints (canonical URL of a page)"),
         ("/mapped-new", "hints (a sitemap names it) 1.00"),
         ("/mapped-old", "hints (a sitemap names it, changed over a year ago) 0.90"),
