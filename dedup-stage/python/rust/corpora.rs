@@ -9,7 +9,6 @@ use dedup_stage::corpus::cluster::{Documents, Forest, Keep, List, complete};
 use dedup_stage::corpus::input::Fields;
 use dedup_stage::corpus::join::{Edge, Effort, NearCriterion, collect, with_copies};
 use dedup_stage::corpus::{Signatures, tables};
-use dedup_stage::signature;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
@@ -52,13 +51,16 @@ pub fn signatures(
 }
 
 /// All near-duplicates within ``a``, or between ``a`` and ``b``: tables of signatures, or paths of signature files.
+///
+/// With a ``distance``, only documents whose fingerprints lie within it are compared. Without one, it is 7, and
+/// documents with near sketches are compared, too.
 #[pyfunction]
-#[pyo3(signature = (a, b=None, *, distance=signature::DISTANCE, look=true, threads=None))]
+#[pyo3(signature = (a, b=None, *, distance=None, look=true, threads=None))]
 pub fn near_duplicates(
     py: Python<'_>,
     a: Given,
     b: Option<Given>,
-    distance: u32,
+    distance: Option<u32>,
     look: bool,
     threads: Option<usize>,
 ) -> PyResult<Table> {
@@ -94,13 +96,13 @@ pub fn near_duplicates(
 /// The groups of near-duplicates in a table of signatures or a signature file, and which document of each group is
 /// kept. ``edges`` are the near-duplicates, if they are known already: ids in columns ``a`` and ``b``.
 #[pyfunction]
-#[pyo3(signature = (signatures, *, edges=None, distance=signature::DISTANCE, look=true, link="single", keep="first", list="all", threads=None))]
+#[pyo3(signature = (signatures, *, edges=None, distance=None, look=true, link="single", keep="first", list="all", threads=None))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub fn clusters(
     py: Python<'_>,
     signatures: Given,
     edges: Option<PyTable>,
-    distance: u32,
+    distance: Option<u32>,
     look: bool,
     link: &str,
     keep: &str,
@@ -187,11 +189,11 @@ fn table<const N: usize>(columns: [(&str, ArrayRef, bool); N]) -> PyResult<Table
     RecordBatch::try_new(schema, columns).map(Table::of).map_err(value_error)
 }
 
-fn criterion(distance: u32, look: bool) -> PyResult<NearCriterion> {
-    if distance > 64 {
+fn criterion(distance: Option<u32>, look: bool) -> PyResult<NearCriterion> {
+    if distance > Some(64) {
         return Err(PyValueError::new_err("distance is at most 64"));
     }
-    Ok(NearCriterion { distance, look })
+    Ok(NearCriterion::new(distance, look))
 }
 
 fn effort(threads: Option<usize>) -> Effort {

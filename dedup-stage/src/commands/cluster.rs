@@ -194,9 +194,15 @@ fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<(NearCriterion, Pairs),
             return Ok(Err(format!("{name} is a forest, which says nothing of complete links")));
         }
         let asked = args.looking.criterion();
-        let other_distance = args.looking.distance.is_some() && asked.distance != found.distance;
+        // Who asks for a distance asks for candidates by fingerprint only.
+        let other_distance =
+            args.looking.distance.is_some() && (asked.distance, asked.pieces) != (found.distance, found.pieces);
         if other_distance || !asked.look && found.look || criterion.is_some_and(|before| before != found) {
-            let look = if found.look { "with the second look" } else { "by fingerprints only" };
+            let look = match (found.look, found.pieces) {
+                (true, true) => "and by near sketches, with the second look",
+                (true, false) => "with the second look",
+                (false, _) => "by fingerprints only",
+            };
             return Ok(Err(format!(
                 "the edges in {name} were found at distance {}, {look}: that is not what was asked for, or not as the \
                  others were found",

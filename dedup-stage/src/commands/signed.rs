@@ -8,12 +8,12 @@ use super::rows::{self, WrongUsage};
 use super::table::{Cell, Column, Kind, Table, TableFormat};
 use crate::corpus::Signatures;
 use crate::corpus::join::{self, Edge, Effort, NearCriterion};
-use crate::signature;
 
 /// The flags that say how near-duplicates are found.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Looking {
-    /// Hamming distance [default for signature files: that of the crawl]
+    /// Hamming distance of candidates [default for signature files: that of the crawl; and documents with near sketches
+    /// are candidates, too]
     #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
     pub distance: Option<u32>,
     /// Compare the sketches of candidates, as the crawl does: the default for signature files
@@ -35,7 +35,7 @@ impl Looking {
 
     /// The criterion for signature files.
     pub fn criterion(&self) -> NearCriterion {
-        NearCriterion { distance: self.distance.unwrap_or(signature::DISTANCE), look: !self.fingerprints_only }
+        NearCriterion::new(self.distance, !self.fingerprints_only)
     }
 
     /// The threads and the memory that a join uses.

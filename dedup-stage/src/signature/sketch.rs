@@ -87,6 +87,12 @@ impl Sketch {
     /// Bytes of a [`Glance`]. Two unrelated texts differ in half of its bits, 72 on average; that is enough to rule out
     /// 99.9 % of them.
     pub const GLANCE: usize = 18;
+    /// The number of pieces by which candidates are found.
+    pub const PIECES: usize = 2;
+    /// Candidates differ in at most this many of the 64 bits of a piece. If the resemblance is 0.8, six bits differ on
+    /// average, and one of the two pieces is near in 96 of 100 pairs. Of two billion pairs of unrelated texts, one is a
+    /// candidate.
+    pub const PIECE_DISTANCE: u32 = 8;
     /// Resemblance from which two texts are duplicates.
     pub const RESEMBLANCE: f32 = 0.71;
     /// If more bits of two texts differ than these, the resemblance is below [`Sketch::RESEMBLANCE`].
@@ -141,6 +147,21 @@ impl Sketch {
     /// Whether a sketch with this glance certainly has other text: [`Sketch::compare`] cannot find the same text.
     pub fn rules_out(&self, glance: &Glance) -> bool {
         self.0.iter().zip(glance).map(|(own, other)| (own ^ other).count_ones()).sum::<u32>() > Self::DIFFERING
+    }
+
+    /// A piece of the sketch of the text, by which candidates are found. Pieces have no bits in common.
+    pub fn piece(&self, which: usize) -> u64 {
+        u64::from_le_bytes(self.0.as_chunks().0[which])
+    }
+
+    /// Whether this piece of two sketches makes them candidates.
+    pub fn is_near_in(&self, other: &Sketch, which: usize) -> bool {
+        (self.piece(which) ^ other.piece(which)).count_ones() <= Self::PIECE_DISTANCE
+    }
+
+    /// Whether any piece of two sketches makes them candidates.
+    pub fn has_near_piece(&self, other: &Sketch) -> bool {
+        (0..Self::PIECES).any(|which| self.is_near_in(other, which))
     }
 
     /// Words of content, up to 65,535.

@@ -47,7 +47,7 @@ def read(paths: Iterable[str]) -> pa.Table:
     return ds.dataset(list(paths), format="parquet").to_table()
 
 
-def join(a: Sequence[str], b: Sequence[str] | None, distance: int, look: bool) -> pa.Table:
+def join(a: Sequence[str], b: Sequence[str] | None, distance: int | None, look: bool) -> pa.Table:
     """The near-duplicates within a block, or between two."""
     other = None if b is None else read(b)
     return pa.table(near_duplicates(read(a), other, distance=distance, look=look, threads=1))

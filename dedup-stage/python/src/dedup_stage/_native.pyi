@@ -37,7 +37,7 @@ def near_duplicates(
     a: Signatures,
     b: Signatures | None = None,
     *,
-    distance: int = 7,
+    distance: int | None = None,
     look: bool = True,
     threads: int | None = None,
 ) -> Table:
@@ -47,7 +47,7 @@ def clusters(
     signatures: Signatures,
     *,
     edges: ArrowStream | None = None,
-    distance: int = 7,
+    distance: int | None = None,
     look: bool = True,
     link: Literal["single", "complete"] = "single",
     keep: Literal["first", "longest", "earliest", "smallest-url"] = "first",

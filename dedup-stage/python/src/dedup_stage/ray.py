@@ -33,7 +33,7 @@ def signatures(
     return documents.map_batches(sign, batch_format="pyarrow", batch_size=4096)
 
 
-def near_duplicates(path: str, *, blocks: int | None = None, distance: int = 7, look: bool = True) -> pa.Table:
+def near_duplicates(path: str, *, blocks: int | None = None, distance: int | None = None, look: bool = True) -> pa.Table:
     """All near-duplicates among the signatures at ``path``: ``a``, ``b``, ``distance``, ``resemblance``.
 
     ``blocks`` is the number of blocks. A task holds two of them in memory (about 120 bytes a document). The default

@@ -66,7 +66,7 @@ def _for_spark(table: pa.Table, whole: bool, extra: list[str]) -> pa.Table:
 
 
 def near_duplicates(
-    session: SparkSession, path: str, *, blocks: int | None = None, distance: int = 7, look: bool = True
+    session: SparkSession, path: str, *, blocks: int | None = None, distance: int | None = None, look: bool = True
 ) -> DataFrame:
     """All near-duplicates among the signatures at ``path``: ``a``, ``b``, ``distance``, ``resemblance``.
 

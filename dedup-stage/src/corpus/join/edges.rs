@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! head    JSON on the first line: format, the signature files that rows belong to, distance, whether candidates had to
-//!         pass the second look, whether it is a forest; for a forest, which pairs of the files were compared
+//!         pass the second look, whether near pieces of sketches made candidates, whether it is a forest; for a forest, which pairs of the files were compared
 //! edges   three little-endian 64-bit words each: two nodes; the distance, 256 if the signatures are the same, and
 //!         in the upper half the resemblance as a 32-bit float
 //! end     8 bytes: XXH3-64 of the edges
@@ -87,6 +87,10 @@ struct Head {
     nodes: Nodes,
     distance: u32,
     look: bool,
+    /// Whether documents with near pieces of their sketches were candidates, too. Absent in files of older programs,
+    /// which had no such candidates.
+    #[serde(default)]
+    pieces: bool,
     /// Whether the edges are those of a forest: at most one for each document. They only tell which documents belong
     /// together.
     #[serde(default)]
@@ -127,9 +131,9 @@ impl<'a> EdgeWriter<'a> {
         compared: Option<Vec<(usize, usize)>>,
     ) -> Result<Self, Error> {
         let mut out = BufWriter::with_capacity(1 << 20, file);
-        let NearCriterion { distance, look } = criterion;
+        let NearCriterion { distance, look, pieces } = criterion;
         let forest = compared.is_some();
-        let head = Head { format: FORMAT.into(), nodes: nodes.clone(), distance, look, forest, compared };
+        let head = Head { format: FORMAT.into(), nodes: nodes.clone(), distance, look, pieces, forest, compared };
         let mut line = serde_json::to_vec(&head).expect("numbers and strings serialise");
         line.push(b'\n');
         out.write_all(&line)?;
@@ -184,7 +188,7 @@ impl EdgeFile {
         }
         let length = length.checked_sub(line.len() as u64 + 8).filter(|length| length.is_multiple_of(EDGE as u64));
         let length = length.ok_or_else(|| damaged("the file of edges is cut short"))?;
-        let criterion = NearCriterion { distance: head.distance, look: head.look };
+        let criterion = NearCriterion { distance: head.distance, look: head.look, pieces: head.pieces };
         let (nodes, is_forest, compared) = (head.nodes, head.forest, head.compared);
         Ok(Self { path: path.to_owned(), input, length, nodes, criterion, is_forest, compared })
     }

@@ -1,8 +1,9 @@
-//! Finds all near-duplicates within one signature file, or between two: candidates by fingerprint, then the second
-//! look.
+//! Finds all near-duplicates within one signature file, or between two: candidates by fingerprint and by pieces of
+//! their sketches, then the second look.
 
 mod copies;
 mod edges;
+mod pieces;
 mod runs;
 
 use std::ops::Range;
@@ -11,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::file::Signatures;
 use crate::hamming::pairs::{self, Sides};
-use crate::signature::Sketch;
+use crate::signature::{DISTANCE, Sketch};
 use runs::Runs;
 
 pub use copies::with_copies;
@@ -39,6 +40,25 @@ pub struct NearCriterion {
     pub distance: u32,
     /// Whether a candidate must also pass the second look ([`Sketch::compare`]), as a page in the crawl must.
     pub look: bool,
+    /// Whether documents with a near piece of their sketches ([`Sketch::has_near_piece`]) are candidates, too, at
+    /// whatever distance. They must pass the second look.
+    pub pieces: bool,
+}
+
+impl NearCriterion {
+    /// The criterion for a distance that a user may have asked for, and for whether candidates get a second look.
+    ///
+    /// If no distance was asked for, near pieces make candidates, too. Of the pairs with a resemblance from 0.8,
+    /// fingerprints within the default distance miss one to three of a hundred, because a few words that come often can
+    /// turn many bits of a fingerprint.
+    pub fn new(distance: Option<u32>, look: bool) -> Self {
+        Self { distance: distance.unwrap_or(DISTANCE), look, pieces: distance.is_none() && look }
+    }
+
+    /// Whether two documents are candidates.
+    pub fn is_candidate(&self, distance: u32, a: &Sketch, b: &Sketch) -> bool {
+        distance <= self.distance || self.pieces && a.has_near_piece(b)
+    }
 }
 
 /// The threads and the memory that a join uses.
@@ -62,12 +82,13 @@ pub type Take<'a> = &'a (dyn Fn(&mut Vec<Edge>) + Sync);
 ///
 /// Documents with the same signature are linked to the first of them, and only this first one is linked to other
 /// documents. Documents without a fingerprint are linked if their bytes are equal. If more than `runs::MOST` signatures
-/// share a fingerprint, the others are compared with the first `runs::MOST` only, as in the crawl. `done` gets the
-/// share of the work that was done since its last call.
+/// share a fingerprint, the others are compared with the first `runs::MOST` only, as in the crawl. The same holds for
+/// a piece of sketches. `done` gets the share of the work that was done since its last call.
 ///
 /// # Complexity
 ///
-/// The cost of [`pairs::join`] for each pair of blocks, and the reading of two sketches for each candidate.
+/// For each pair of blocks, the cost of [`pairs::join`] by fingerprints and by each piece, and the reading of two
+/// sketches for each candidate.
 ///
 /// # References
 ///
@@ -86,28 +107,62 @@ pub fn join(
         None => equal_bytes(a, take),
         Some(b) => equal_bytes_between(a, b, take),
     }
-    let of_a = blocks(a, effort.block);
-    let of_b = b.map(|b| blocks(b, effort.block));
-    let tasks: Vec<(usize, usize)> = match &of_b {
-        None => (0..of_a.len()).flat_map(|i| (i..of_a.len()).map(move |j| (i, j))).collect(),
-        Some(of_b) => (0..of_a.len()).flat_map(|i| (0..of_b.len()).map(move |j| (i, j))).collect(),
-    };
-    let share = 1.0 / tasks.len().max(1) as f64;
+    let passes = if criterion.pieces { 1 + Sketch::PIECES } else { 1 };
+    let done = |part: f64| done(part / passes as f64);
+    by_fingerprint(a, b, criterion, effort, take, &done);
+    if criterion.pieces {
+        pieces::join(a, b, criterion, effort, take, &done);
+    }
+}
+
+/// All edges between candidates by fingerprint.
+fn by_fingerprint(
+    a: &Signatures,
+    b: Option<&Signatures>,
+    criterion: NearCriterion,
+    effort: Effort,
+    take: Take<'_>,
+    done: &(dyn Fn(f64) + Sync),
+) {
+    let tasks = Tasks::of(a, b, effort.block);
     // The first block of the last task, in case the next task has it, too.
-    let mut first: Option<(usize, Runs<'_>)> = None;
-    for (i, j) in tasks {
-        if first.as_ref().is_none_or(|(block, _)| *block != i) {
-            first = Some((i, Runs::of(a, of_a[i].clone(), criterion.look)));
+    let mut first: Option<(Range<usize>, Runs<'_>)> = None;
+    for (one, other) in &tasks.0 {
+        if first.as_ref().is_none_or(|(block, _)| block != one) {
+            first = Some((one.clone(), Runs::of(a, one.clone(), criterion.look)));
         }
         let Some((_, runs)) = &first else { continue };
-        let done = |part: f64| done(part * share);
-        match (&of_b, b) {
-            (Some(of_b), Some(b)) => {
-                between(runs, &Runs::of(b, of_b[j].clone(), criterion.look), criterion, effort, take, &done)
+        let done = |part: f64| done(part * tasks.share());
+        match other {
+            None => within(runs, criterion, effort, take, &done),
+            Some(other) => {
+                between(runs, &Runs::of(b.unwrap_or(a), other.clone(), criterion.look), criterion, effort, take, &done)
             }
-            _ if i == j => within(runs, criterion, effort, take, &done),
-            _ => between(runs, &Runs::of(a, of_a[j].clone(), criterion.look), criterion, effort, take, &done),
         }
+    }
+}
+
+/// The blocks of rows that are compared: a block of the first file with itself, or with another block, which belongs to
+/// the second file if there is one.
+struct Tasks(Vec<(Range<usize>, Option<Range<usize>>)>);
+
+impl Tasks {
+    fn of(a: &Signatures, b: Option<&Signatures>, block: usize) -> Self {
+        let of_a = blocks(a, block);
+        let others = b.map(|b| blocks(b, block));
+        let each = of_a.iter().enumerate().flat_map(|(i, one)| {
+            let (itself, others) = match &others {
+                None => (Some(None), &of_a[i + 1..]),
+                Some(others) => (None, &others[..]),
+            };
+            itself.into_iter().chain(others.iter().cloned().map(Some)).map(|other| (one.clone(), other))
+        });
+        Self(each.collect())
+    }
+
+    /// The share of one task in all.
+    fn share(&self) -> f64 {
+        1.0 / self.0.len().max(1) as f64
     }
 }
 

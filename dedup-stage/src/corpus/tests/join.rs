@@ -19,7 +19,8 @@ fn of_edges(nodes: u64, edges: &[Edge], second: u64) -> Forest {
 
 #[test]
 fn a_join_links_what_comparing_all_with_all_links() {
-    for criterion in [RULE, NearCriterion { distance: 3, look: true }, NearCriterion { distance: 7, look: false }] {
+    let near = |distance, look, pieces| NearCriterion { distance, look, pieces };
+    for criterion in [RULE, BY_FINGERPRINT, near(3, true, false), near(0, true, true), near(7, false, false)] {
         let file = signatures(300, 11);
         let all = rows(&file);
         let mut sizes = BTreeSet::new();
@@ -44,10 +45,18 @@ fn a_join_links_what_comparing_all_with_all_links() {
 
 #[test]
 fn every_pair_of_different_signatures_is_told() {
+    every_pair_is_told(BY_FINGERPRINT, 50);
+    every_pair_is_told(RULE, 60);
+    // Nearly all pairs are found by pieces only.
+    every_pair_is_told(NearCriterion { distance: 0, ..RULE }, 50);
+}
+
+/// There are more than `least` such pairs.
+fn every_pair_is_told(criterion: NearCriterion, least: usize) {
     let file = signatures(400, 12);
     let all = rows(&file);
     let first = |row: usize| all.iter().position(|other| other.signature == all[row].signature).unwrap();
-    let told: BTreeSet<(usize, usize)> = collect(&file, None, RULE, WHOLE, &|_| {})
+    let told: BTreeSet<(usize, usize)> = collect(&file, None, criterion, WHOLE, &|_| {})
         .iter()
         .filter(|edge| !edge.same)
         .map(|edge| (edge.a.min(edge.b) as usize, edge.a.max(edge.b) as usize))
@@ -55,12 +64,12 @@ fn every_pair_of_different_signatures_is_told() {
     let mut expected = BTreeSet::new();
     for (i, a) in all.iter().enumerate().filter(|(i, a)| a.signature.is_some() && first(*i) == *i) {
         for (j, b) in all.iter().enumerate().take(i).filter(|(j, b)| b.signature.is_some() && first(*j) == *j) {
-            if alike(a, b, RULE) {
+            if alike(a, b, criterion) {
                 expected.insert((j, i));
             }
         }
     }
-    assert!(expected.len() > 50);
+    assert!(expected.len() > least, "{}", expected.len());
     assert_eq!(told, expected);
 }
 

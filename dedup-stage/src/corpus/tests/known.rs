@@ -15,7 +15,7 @@ fn a_known_corpus_finds_what_a_scan_finds() {
         let known = Known::open(&path, distance, 2).unwrap();
         let mut finder = known.finder();
         let all = rows(known.signatures());
-        let criterion = NearCriterion { distance, look: true };
+        let criterion = NearCriterion { distance, ..BY_FINGERPRINT };
         let (mut found, mut exact) = (0, 0);
         for record in records(asked).iter().chain(&records(&stored[..100])) {
             let page = record.row();

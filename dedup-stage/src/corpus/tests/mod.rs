@@ -6,6 +6,7 @@ mod cluster;
 mod files;
 mod join;
 mod known;
+mod recall;
 
 use std::path::Path;
 
@@ -15,7 +16,8 @@ use super::output::write;
 use super::*;
 use crate::signature::Sketch;
 
-const RULE: NearCriterion = NearCriterion { distance: 7, look: true };
+const RULE: NearCriterion = NearCriterion { distance: 7, look: true, pieces: true };
+const BY_FINGERPRINT: NearCriterion = NearCriterion { pieces: false, ..RULE };
 
 /// Texts of 120 words, most of them edited copies of an earlier one, some exact copies, some too short to be judged.
 fn texts(n: u64, seed: u64) -> Vec<String> {
@@ -81,8 +83,9 @@ fn file(path: &Path, records: Vec<Record>) -> Signatures {
 fn alike(a: &Row<'_>, b: &Row<'_>, criterion: NearCriterion) -> bool {
     match (a.signature, b.signature) {
         (Some((f, x)), Some((g, y))) => {
-            let look = || Sketch::from_bytes(*x).compare(&Sketch::from_bytes(*y)).is_duplicate_document();
-            (f ^ g).count_ones() <= criterion.distance && (!criterion.look || look())
+            let (x, y) = (Sketch::from_bytes(*x), Sketch::from_bytes(*y));
+            criterion.is_candidate((f ^ g).count_ones(), &x, &y)
+                && (!criterion.look || x.compare(&y).is_duplicate_document())
         }
         (None, None) => a.digest == b.digest,
         _ => false,
