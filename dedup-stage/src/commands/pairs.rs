@@ -18,11 +18,11 @@ use crate::hamming::search::search;
 
 /// Arguments of `dedup-stage pairs`.
 ///
-/// Signature files give the near-duplicates as the crawl judges them: JSON Lines {"a","b","distance","resemblance"},
-/// with the ids of the earlier and the later document. Documents with the same signature are linked to the first of
-/// them, and only the first is linked to others. With two files, each document of the first file that has a
-/// near-duplicate in the second is named: the first document of a signature with all its near-duplicates, the other
-/// documents of the signature with the nearest one.
+/// Signature files give the near-duplicates, by the second look of the crawl: JSON Lines
+/// {"a","b","distance","resemblance"}, with the ids of the earlier and the later document. Documents with the same
+/// signature are linked to the first of them, and only the first is linked to others. With two files, each document of
+/// the first file that has a near-duplicate in the second is named: the first document of a signature with all its
+/// near-duplicates, the other documents of the signature with the nearest one.
 ///
 /// Files of raw fingerprints give `row<TAB>row<TAB>distance`, sorted, with the lower row first. With two files, these
 /// are the row in the first file and the row in the second. A row whose value occurred before is linked to the first

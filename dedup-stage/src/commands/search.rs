@@ -18,7 +18,7 @@ use crate::signature;
 /// Raw fingerprints give `query_row<TAB>stored_row<TAB>distance`, sorted. The outputs for several splits of the stored
 /// file, merged in their order with `sort -n -m -s`, are equal to the output for the whole file.
 ///
-/// Signature files on both sides give the near-duplicates as the crawl judges them: JSON Lines
+/// Signature files on both sides give the near-duplicates, by the second look of the crawl: JSON Lines
 /// {"query","stored","distance","resemblance"}, sorted by the places of the documents in their inputs.
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -20,6 +20,8 @@ import truth as truths
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 PEERS = ROOT / "target/peers"
+#: Ours, and what it finds if only fingerprints make candidates.
+OURS = {"ours": (), "fingerprints": ("--distance", "7")}
 
 
 def cpu(command, **options):
@@ -46,18 +48,18 @@ def of_clusters(lines, count):
     return label, flagged
 
 
-def ours(program, folder, count, work):
-    """Signatures, pairs with edges, clusters."""
+def ours(program, folder, count, work, how=()):
+    """Signatures, pairs with edges, clusters. ``how`` has more arguments of ``pairs``."""
     steps = {}
     signatures, edges, groups = work / "texts.sig", work / "edges", work / "groups.jsonl"
     inputs = sorted(folder.glob("*.jsonl"))
     steps["signatures"] = cpu([program, "signatures", *inputs, "-o", signatures])
-    steps["pairs"] = cpu([program, "pairs", signatures, "--edges", edges])
+    steps["pairs"] = cpu([program, "pairs", signatures, *how, "--edges", edges])
     steps["cluster"] = cpu([program, "cluster", signatures, "--edges", edges, "-o", groups])
     with open(groups, encoding="utf-8") as lines:
         members = [(row["id"], row["cluster"]) for row in map(json.loads, lines)]
     told = work / "pairs.jsonl"
-    cpu([program, "pairs", signatures, "-o", told])
+    cpu([program, "pairs", signatures, *how, "-o", told])
     with open(told, encoding="utf-8") as lines:
         pairs = [(row["a"], row["b"]) for row in map(json.loads, lines)]
     label, flagged = of_clusters(members, count)
@@ -99,7 +101,7 @@ def report(name, result, truth, kinds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=int, default=1_000_000)
-    parser.add_argument("--only", default="ours,datatrove,text_dedup", help="contenders, separated by commas")
+    parser.add_argument("--only", default="ours,fingerprints,datatrove,text_dedup", help="contenders, separated by commas")
     parser.add_argument("--program", type=Path, default=ROOT / "target/dist/dedup-stage")
     parser.add_argument("--python", type=Path, default=PEERS / "corpora/bin/python", help="where the peers are installed")
     parser.add_argument("--data", type=Path, default=ROOT / "../shared/data")
@@ -124,13 +126,13 @@ def main():
     }
     costs = {}
     for name in arguments.only.split(","):
-        if name == "ours":
-            result = ours(arguments.program, folder, len(every), work)
+        if name in OURS:
+            result = ours(arguments.program, folder, len(every), work, OURS[name])
         else:
             result = peer(name, arguments.python, folder, len(every), work)
         costs[name] = report(name, result, truth, kinds)
     for name, seconds in costs.items():
-        if "ours" in costs and name != "ours":
+        if "ours" in costs and name not in OURS:
             print(f"{name}: {seconds / costs['ours']:.1f} times our CPU")
 
 

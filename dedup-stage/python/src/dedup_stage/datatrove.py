@@ -97,7 +97,7 @@ class FindDuplicates(PipelineStep):
     name = "🔎 dedup-stage: find duplicates"
 
     def __init__(
-        self, input_folder: DataFolderLike, output_folder: DataFolderLike, *, distance: int = 7, look: bool = True,
+        self, input_folder: DataFolderLike, output_folder: DataFolderLike, *, distance: int | None = None, look: bool = True,
         keep: str = "first", link: str = "single", threads: int | None = None,
     ) -> None:
         super().__init__()
