@@ -196,10 +196,24 @@ fn clusters_of_files_equal_clusters_of_their_edges() {
     assert!(!warned("all").contains("warning"));
     // Edges of other distances or kinds are refused.
     stdout(&dir, "pairs b.sig --edges bb3 --distance 3");
-    for arguments in ["--edges aa ab bb3", "--edges aa ab bb -d 3", "--edges aa ab bb --fingerprints-only"] {
+    stdout(&dir, "pairs b.sig --edges bb7 --distance 7");
+    for arguments in [
+        "--edges aa ab bb3",
+        "--edges aa ab bb7",
+        "--edges aa ab bb -d 3",
+        "--edges aa ab bb -d 7",
+        "--edges aa ab bb --fingerprints-only",
+    ] {
         let refused = dedup_stage(&dir, &format!("cluster a.sig b.sig {arguments}"));
         assert!(refused.status.code() == Some(2) && stderr(&refused).contains("distance"), "{}", stderr(&refused));
     }
+    // Files of older programs do not say whether near sketches made candidates. They did not.
+    let mut edges = fs::read(dir.path().join("bb7")).expect("a file");
+    let said = b",\"pieces\":false";
+    let at = edges.windows(said.len()).position(|window| window == said).expect("the head says it");
+    edges.drain(at..at + said.len());
+    fs::write(dir.path().join("old"), edges).expect("a temporary file");
+    assert_eq!(stdout(&dir, "cluster b.sig --edges old -d 7"), stdout(&dir, "cluster b.sig --edges bb7 -d 7"));
     let refused = dedup_stage(&dir, "cluster a.sig b.sig --link complete --edges bb half");
     assert!(refused.status.code() == Some(2) && stderr(&refused).contains("forest"), "{}", stderr(&refused));
     let foreign = dedup_stage(&dir, "cluster a.sig --edges ab");

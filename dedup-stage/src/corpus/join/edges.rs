@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! head    JSON on the first line: format, the signature files that rows belong to, distance, whether candidates had to
-//!         pass the second look, whether near pieces of sketches made candidates, whether it is a forest; for a forest, which pairs of the files were compared
+//!         pass the second look, whether near pieces of sketches made candidates, whether it is a forest; for a forest,
+//!         which pairs of the files were compared
 //! edges   three little-endian 64-bit words each: two nodes; the distance, 256 if the signatures are the same, and
 //!         in the upper half the resemblance as a 32-bit float
 //! end     8 bytes: XXH3-64 of the edges

@@ -48,9 +48,8 @@ pub struct NearCriterion {
 impl NearCriterion {
     /// The criterion for a distance that a user may have asked for, and for whether candidates get a second look.
     ///
-    /// If no distance was asked for, near pieces make candidates, too. Of the pairs with a resemblance from 0.8,
-    /// fingerprints within the default distance miss one to three of a hundred, because a few words that come often can
-    /// turn many bits of a fingerprint.
+    /// If no distance was asked for, near pieces make candidates, too: fingerprints within the default distance miss up
+    /// to three of a hundred pairs with a resemblance from 0.8.
     pub fn new(distance: Option<u32>, look: bool) -> Self {
         Self { distance: distance.unwrap_or(DISTANCE), look, pieces: distance.is_none() && look }
     }
