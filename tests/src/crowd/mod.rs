@@ -1,6 +1,7 @@
 //! A crowd of hosts on one loopback port: healthy sites, and hosts that harm others. The first part of a name is the
 //! kind of the host (`drip-7.test`). There are any number of hosts of each kind, each under a registrable domain of its
-//! own. The server records every request, so that tests can check what a crawl did.
+//! own, and a subdomain is of the kind of its domain. The server records every request, so that tests can check what a
+//! crawl did.
 
 mod floods;
 pub mod run;
@@ -103,18 +104,12 @@ async fn converse(mut stream: BufReader<TcpStream>, log: Log, pages: usize) -> i
     while let Some((host, path)) = read_request(&mut stream).await? {
         let asked = Asked { at: Instant::now(), host: host.clone(), path: path.clone() };
         log.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
-        let kind = match host.ends_with(".wild.test") {
-            true => "wild",
-            false => host.split(['-', '.']).next().unwrap_or_default(),
-        };
+        let kind = host.rsplit('.').nth(1).and_then(|domain| domain.split('-').next()).unwrap_or_default();
         let stream = stream.get_mut();
         match kind {
             "drip" | "fill" | "heads" | "stutter" => slow::answer(kind, &path, stream).await?,
             "turn" if slow::is_its_turn(&path) => slow::answer("stutter", &path, stream).await?,
-            "base" | "wild" | "words" | "maps" | "atlas" | "feed" | "million" | "many" | "anchors" | "heavy"
-            | "ports" | "queries" | "deep" => {
-                floods::answer(kind, &host, &path, stream).await?;
-            }
+            _ if floods::KINDS.contains(&kind) => floods::answer(kind, &host, &path, stream).await?,
             _ => healthy(&host, &path, pages, stream).await?,
         }
     }

@@ -2,15 +2,14 @@
 //! durable (see [`fsync`]). If `TEST_PEAK_FILE` is set, it writes the peak of its memory to that file (`VmHWM`, in
 //! KiB).
 
+#[path = "../../../../crawler/src/allocator.rs"]
+mod allocator;
 mod fsync;
 
 use std::process::ExitCode;
 
-/// The allocator of the `crawler` program, so that this program needs the same memory.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
+    allocator::give_back_at_once();
     let file = std::env::var_os("TEST_PEAK_FILE");
     let code = crawler::cli::main();
     if let Some(file) = file {

@@ -75,6 +75,14 @@ const ATTACKS: &[Attack] = &[
     ("5,000 names of parameters a page, 64 hosts", "queries", 64, &[]),
     ("2,000 links of 800 folders, 64 hosts", "deep", 64, &[]),
     ("pages of 2 MiB, 2,000 hosts", "heavy", 2_000, &[]),
+    ("subdomains without end, 64 domains", "wild", 64, &[]),
+    ("redirects to subdomains without end, 64 domains", "hops", 64, &[]),
+    ("sitemaps that name 50,000 hosts each, 64 domains", "named", 64, &["--sitemaps"]),
+    ("9,000 other languages and a canonical URL, 64 domains", "canonical", 64, &[]),
+    ("8 MiB of words of one letter, 64 hosts", "letters", 64, &[]),
+    ("8 MiB of blocks of one letter, 64 hosts", "blocks", 64, &[]),
+    ("a title of 4 MiB, 10,000 titles of links, 64 hosts", "titles", 64, &[]),
+    ("10,000 images with long texts, 64 hosts", "media", 64, &[]),
 ];
 
 /// The smallest number of bytes that the seen-set takes for a URL: see `config::bounds`.
