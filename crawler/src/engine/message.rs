@@ -68,11 +68,24 @@ pub enum Answer {
 impl Fetched {
     /// From this number of bytes on, a page takes a while to read, or makes a large report.
     const LARGE: usize = 64 << 10;
+    /// From this number of bytes on, it takes much memory to read a page.
+    const HEAVY: usize = config::bounds::LARGE_PAGE;
 
     /// Whether the answer takes a while to read, or makes a large report.
     pub fn is_large(&self) -> bool {
         let is_sitemap = self.job.kind == JobKind::Sitemap;
         matches!(&self.answer, Ok(Answer::Response(response)) if is_sitemap || response.body.len() > Self::LARGE)
+    }
+
+    /// The bytes that count for [`config::bounds::READ_AT_ONCE`] while the answer is read; 0 if it takes little memory.
+    pub fn load(&self) -> usize {
+        let Ok(Answer::Response(response)) = &self.answer else { return 0 };
+        let bytes = match self.job.kind {
+            // A compressed sitemap has no size of its own.
+            JobKind::Sitemap if response.body.starts_with(&[0x1f, 0x8b]) => config::bounds::SITEMAP_BYTES,
+            _ => response.body.len(),
+        };
+        if bytes > Self::HEAVY { bytes } else { 0 }
     }
 }
 
@@ -157,11 +170,17 @@ impl Finding {
     /// The bytes that a URL takes in memory besides its text.
     const BESIDE: usize = 200;
 
-    /// The approximate memory of its URLs and its record in the link graph, in bytes.
+    /// The approximate memory of its URLs, and of its records in the link graph and the outputs, in bytes.
     pub fn bytes(&self) -> usize {
         let of = |url: &Url| url.as_str().len() + Self::BESIDE;
         match self {
-            Finding::Page(page) => page.links.iter().map(|link| of(&link.url)).sum::<usize>() + page.graph.capacity(),
+            Finding::Page(page) => {
+                let urls = page.links.iter().map(|link| &link.url).chain(page.needs.iter().map(|need| &need.url));
+                let records = [&page.graph, &page.texts.text, &page.texts.markdown, &page.question, &page.line];
+                urls.map(of).sum::<usize>()
+                    + records.map(Vec::capacity).iter().sum::<usize>()
+                    + page.exchange.as_ref().map_or(0, |exchange| exchange.response.capacity())
+            }
             Finding::Sitemap(sitemap) => {
                 let urls = sitemap.pages.iter().map(|page| &page.url).chain(&sitemap.sitemaps);
                 urls.map(of).sum()

@@ -1,18 +1,24 @@
-//! Bounds the memory of reports on their way from the page workers to the engine.
+//! Bounds the memory of answers that are being read, and of reports on their way from the page workers to the engine.
+//!
+//! While a page is read, its words, blocks and links take many times the size of its body. With many page workers, some
+//! large pages at once would take all memory. So the large answers that are read at once have a bound.
 //!
 //! A body is dropped when its page was read, but the URLs of the page stay in its report: a compressed sitemap of some
 //! kilobytes can name megabytes of URLs. So a worker begins no large answer while the reports under way hold too much
-//! memory. The answer that the engine waits for is always read, because nothing would move without it.
+//! memory. The answer that the engine waits for does not wait for reports, because nothing would move without it.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The memory of all reports that are under way.
+/// The memory of all answers that are being read, and of all reports that are under way.
 #[derive(Clone, Debug, Default)]
 pub struct UnderWay(Arc<(Mutex<State>, Condvar)>);
 
 #[derive(Debug, Default)]
 struct State {
+    /// The bytes of the reports.
     bytes: usize,
+    /// The bytes of the large answers that are being read.
+    read: usize,
     /// The report that the engine takes next.
     next: u64,
     /// Whether the engine takes no more reports.
@@ -26,18 +32,36 @@ pub struct Weight {
     bytes: usize,
 }
 
+/// A large answer that is being read. The next one may begin on drop.
+#[derive(Debug)]
+pub struct Reading {
+    all: UnderWay,
+    bytes: usize,
+}
+
 impl UnderWay {
     /// If reports hold more bytes than this, no large answer is begun.
     const MOST: usize = config::bounds::UNDER_WAY;
+    /// The bytes of the large answers that are read at once. A larger answer is read alone.
+    const AT_ONCE: usize = config::bounds::READ_AT_ONCE;
 
-    /// Waits until a large answer may be read. False if the engine has ended.
-    pub fn admit(&self, sequence: u64) -> bool {
+    /// Waits until a large answer of `bytes` bytes may be read. `None` if the engine has ended.
+    pub fn admit(&self, sequence: u64, bytes: usize) -> Option<Reading> {
         let (_, changed) = &*self.0;
         let mut state = self.lock();
-        while state.bytes >= Self::MOST && sequence > state.next && !state.is_over {
+        // Whatever is being read is soon done, so also the answer that the engine waits for can wait for that.
+        let waits = |state: &State| {
+            let fits = bytes == 0 || state.read == 0 || state.read.saturating_add(bytes) <= Self::AT_ONCE;
+            !fits || state.bytes >= Self::MOST && sequence > state.next
+        };
+        while waits(&state) && !state.is_over {
             state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        !state.is_over
+        if state.is_over {
+            return None;
+        }
+        state.read += bytes;
+        Some(Reading { all: self.clone(), bytes })
     }
 
     /// Counts the bytes that a report holds from now on.
@@ -72,6 +96,12 @@ impl Drop for Weight {
     }
 }
 
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.all.change(|state| state.read -= self.bytes);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,19 +110,38 @@ mod tests {
     fn a_large_answer_waits_unless_it_is_the_next_one() {
         let under_way = UnderWay::default();
         under_way.next(7);
-        assert!(under_way.admit(9), "there is room");
+        assert!(under_way.admit(9, 1).is_some(), "there is room");
         let weight = under_way.weigh(UnderWay::MOST);
-        assert!(under_way.admit(7), "the engine waits for it");
+        assert!(under_way.admit(7, 1).is_some(), "the engine waits for it");
         std::thread::scope(|scope| {
-            let later = scope.spawn(|| under_way.admit(9));
+            let later = scope.spawn(|| under_way.admit(9, 1).is_some());
             drop(weight);
             assert!(later.join().unwrap());
         });
         let _weight = under_way.weigh(UnderWay::MOST);
         std::thread::scope(|scope| {
-            let never = scope.spawn(|| under_way.admit(9));
+            let never = scope.spawn(|| under_way.admit(9, 1).is_some());
             under_way.close();
             assert!(!never.join().unwrap());
         });
+    }
+
+    #[test]
+    fn large_answers_are_read_at_once_as_far_as_they_fit() {
+        let under_way = UnderWay::default();
+        let half = UnderWay::AT_ONCE / 2;
+        let both = [under_way.admit(3, half), under_way.admit(4, half)];
+        assert!(both.iter().all(Option::is_some) && under_way.admit(5, 0).is_some(), "they fit");
+        std::thread::scope(|scope| {
+            // Not even the answer that the engine waits for is read beside them.
+            let alone = scope.spawn(|| under_way.admit(0, usize::MAX));
+            drop(both);
+            let alone = alone.join().unwrap();
+            assert_eq!(under_way.lock().read, usize::MAX);
+            let later = scope.spawn(|| under_way.admit(9, 1).is_some());
+            drop(alone);
+            assert!(later.join().unwrap());
+        });
+        assert_eq!(under_way.lock().read, 0);
     }
 }

@@ -84,12 +84,13 @@ pub fn start(
                 let mut worker = Worker { context: &context, searcher, reader: Reader::default(), finder };
                 batch::each(&fetched, &reports, Fetched::is_large, |item| {
                     // No result waits here, because results are sent before a large item is begun.
-                    if item.is_large() {
-                        under_way.admit(item.sequence);
-                    }
+                    let reading = item.is_large().then(|| under_way.admit(item.sequence, item.load()));
                     let mut report = worker.report(item);
                     let bytes = report.finding.bytes();
                     report.weight = (bytes > Worker::LIGHT).then(|| under_way.weigh(bytes));
+                    // The memory of a large page is free before the next one begins.
+                    worker.reader.forget_large();
+                    drop(reading);
                     report
                 });
             })

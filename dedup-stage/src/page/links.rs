@@ -51,9 +51,6 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Memory for this many targets is kept between pages.
-    const KEPT: usize = 1 << 16;
-
     /// The distinct http and https links of the outline, resolved against `base`, and the number of distinct links that
     /// the caps cut. `places` gets a pair for every place of a link outside of believed chrome: the position in the
     /// text, and the number of the link. The pairs are in order.
@@ -66,7 +63,6 @@ impl Resolver {
     ) -> (Vec<Link>, u32) {
         for seen in [&mut self.written, &mut self.resolved] {
             seen.clear();
-            seen.shrink_to(Self::KEPT);
         }
         self.bytes = 0;
         places.clear();
@@ -92,10 +88,17 @@ impl Resolver {
                 fold_space(outline.anchor(raw), &mut link.anchor, ANCHOR);
             }
         }
-        for hash in &outline.links_cut {
-            cut += u32::from(self.written.insert(*hash, CUT).is_none());
-        }
+        cut += self.beyond(outline);
         (links, cut)
+    }
+
+    /// The number of distinct links among those that the outline has cut. They are sorted, because a page may have
+    /// millions of them, and a table of them would take five times as much memory.
+    fn beyond(&self, outline: &Outline) -> u32 {
+        let mut beyond = outline.links_cut.clone();
+        beyond.sort_unstable();
+        beyond.dedup();
+        beyond.iter().filter(|hash| !self.written.contains_key(*hash)).count() as u32
     }
 
     /// The place of a target in `links`. A new target is added.

@@ -157,6 +157,8 @@ pub struct Reader {
     content: Vec<Passage>,
     places: Vec<(u32, u32)>,
     signer: Signer,
+    /// Whether the page that was read last has left much scratch memory.
+    is_large: bool,
 }
 
 impl Reader {
@@ -170,15 +172,16 @@ impl Reader {
     pub const MAX_BODY: usize = 16 << 20;
     /// Bytes of visible text whose words count.
     pub const MAX_TEXT: usize = config::bounds::TEXT;
-    /// Elements of scratch memory that are kept for the next page.
-    const KEPT: usize = 1 << 20;
+    /// The scratch memory of a page is kept for the next one if the page has no more bytes than this.
+    const KEPT: usize = config::bounds::LARGE_PAGE;
     /// Cap on the title, in bytes.
     const MAX_TITLE: usize = 1_000;
 
     /// Reads one page.
     pub fn read(&mut self, input: &Input<'_>) -> Page {
         let mut page = Page { sha256: sha256(input.body), ..Page::default() };
-        self.outline.clear(Self::KEPT);
+        self.forget_large();
+        self.outline.clear();
         self.believed = Signs::NONE;
         self.content.clear();
         self.outline.host.push_str(input.url.host_str().unwrap_or_default());
@@ -192,6 +195,11 @@ impl Reader {
         let encoding = charset::detect(body, input.content_type, domain);
         page.charset = encoding.name();
         let decoded = charset::decode(body, encoding);
+        self.is_large = decoded.len() > Self::KEPT;
+        if self.is_large {
+            // A text that grows is copied, and takes twice its memory meanwhile. Memory that is not used costs nothing.
+            self.outline.text.reserve(decoded.len());
+        }
         match form {
             Form::Html => html::read(&decoded, &mut self.outline, &mut self.hints),
             _ => self.outline.plain(&decoded),
@@ -227,12 +235,22 @@ impl Reader {
         page
     }
 
+    /// Gives back the scratch memory of a large page. Its text and words are gone then.
+    pub fn forget_large(&mut self) {
+        if self.is_large {
+            *self = Self::default();
+        }
+    }
+
     /// Reads the words of the blocks, and returns how many bytes of them the cap has cut.
     fn read_words(&mut self) -> u64 {
         let Outline { text, blocks, .. } = &self.outline;
         self.hashes.clear();
-        self.hashes.shrink_to(Self::KEPT);
         self.spans.clear();
+        if self.is_large {
+            // Nearly every word takes two bytes or more.
+            self.hashes.reserve(text.len().min(Self::MAX_TEXT) / 2);
+        }
         if text.len() <= Self::MAX_TEXT {
             self.starts.clear();
             self.starts.extend(blocks.iter().map(|block| block.start as usize));

@@ -128,13 +128,11 @@ impl Outline {
     /// At most this many media as written are kept.
     const MAX_MEDIA: usize = 4_096;
 
-    /// Forgets the page. Keeps memory for `kept` elements.
-    pub fn clear(&mut self, kept: usize) {
+    /// Forgets the page. Keeps the memory.
+    pub fn clear(&mut self) {
         self.text.clear();
-        self.text.shrink_to(kept);
         self.blocks.clear();
         self.hrefs.clear();
-        self.hrefs.shrink_to(kept);
         self.links.clear();
         self.media.clear();
         self.media_cut = 0;
@@ -143,7 +141,6 @@ impl Outline {
         self.base = None;
         self.noindex = false;
         self.links_cut.clear();
-        self.links_cut.shrink_to(kept);
         self.nofollow = false;
         self.open = Block::default();
         self.in_link = false;

@@ -159,7 +159,9 @@ impl Counter {
 
     #[cold]
     fn grow(&mut self) {
-        let mut larger = Self::with_slots(self.features.len() * 4);
+        // The table of a large page grows slowly, because it takes megabytes.
+        let times = if self.features.len() < 1 << 16 { 4 } else { 2 };
+        let mut larger = Self::with_slots(self.features.len() * times);
         self.iter().for_each(|(feature, count)| larger.add(feature, count));
         *self = larger;
     }

@@ -169,3 +169,28 @@ fn readers_remember_nothing() {
         }
     }
 }
+
+/// Catches a reader that keeps the memory of the largest page for ever, or tells more or less of a page after a large
+/// one.
+#[test]
+fn a_large_page_leaves_nothing_behind() {
+    let url = Url::parse("http://example.org/").unwrap();
+    let read = |reader: &mut Reader, html: &str| {
+        reader.read(&Input { url: &url, status: 200, content_type: Some("text/html"), body: html.as_bytes() })
+    };
+    let small = "<title>t</title><p>some words of a page with <a href=/a>a link</a> and <a href=/b>another</a>";
+    let large: String = (0..40_000).map(|n| format!("<p>word{n} <a href=/{n}>{n}</a>")).collect();
+    assert!(small.len() < Reader::KEPT && large.len() > Reader::KEPT);
+    let mut reader = Reader::default();
+    let first = read(&mut reader, small);
+    reader.forget_large();
+    assert!(!reader.text().is_empty(), "the memory of a small page is kept");
+    assert!(read(&mut reader, &large).links.len() > 1);
+    assert!(!reader.text().is_empty());
+    reader.forget_large();
+    assert_eq!((reader.text(), reader.outline.text.capacity(), reader.hashes.capacity()), ("", 0, 0));
+    read(&mut reader, &large);
+    let again = read(&mut reader, small);
+    assert_eq!(format!("{again:?}"), format!("{first:?}"));
+    assert!(reader.outline.text.capacity() < Reader::KEPT, "the next page needs no call to forget a large one");
+}
