@@ -212,6 +212,20 @@ impl Desk<'_> {
         let SitemapFinding { status, elapsed, retry_after, redirect, pages, sitemaps, cut, digest, validators } =
             finding;
         let mut news = 0.0;
+        for Named { url, id, refusal, hints, lastmod } in pages {
+            let (priority, merits) = self.scores.named(hints);
+            let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Sitemap };
+            let (admission, _) = self.admit(&found, refusal)?;
+            news += f32::from(u8::from(admission == Admission::Queued));
+            if let Some(lastmod) = lastmod.filter(|_| matches!(admission, Admission::Queued | Admission::Seen)) {
+                news += self.hear_of(id, lastmod, at)?;
+            }
+            // The records of 50,000 hosts would take too much memory until the end. If the crawl is killed here, it
+            // reads the sitemap again, because its job is not done yet.
+            if self.together.is_none() && self.ledger.is_full() {
+                self.commit()?;
+            }
+        }
         self.ledger.stats.sitemaps_cut += u64::from(cut);
         self.local.answered();
         if retry_after.is_some() {
@@ -224,15 +238,6 @@ impl Desk<'_> {
             true => {}
             false if status >= 500 || is_something_else => self.sitemap_failed(job)?,
             false => self.sitemap_answered(job)?,
-        }
-        for Named { url, id, refusal, hints, lastmod } in pages {
-            let (priority, merits) = self.scores.named(hints);
-            let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Sitemap };
-            let (admission, _) = self.admit(&found, refusal)?;
-            news += f32::from(u8::from(admission == Admission::Queued));
-            if let Some(lastmod) = lastmod.filter(|_| matches!(admission, Admission::Queued | Admission::Seen)) {
-                news += self.hear_of(id, lastmod, at)?;
-            }
         }
         for sitemap in sitemaps.into_iter().chain(redirect) {
             self.add_sitemap(&sitemap, job.depth + 1)?;

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy, PinningPolicy};
-use fjall::{AbstractTree, CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{
+    AbstractTree, CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode,
+};
 
 use super::{Batch, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor, tear};
 
@@ -201,7 +203,10 @@ impl Store for Disk {
         let number = self.marks[Space::META.number()] + 1;
         let mut marks = self.marks;
         marks[Space::META.number()] = number;
-        let mut out = self.database.batch().durability(Some(PersistMode::SyncAll));
+        // A batch that grows takes twice its memory meanwhile.
+        let places = batch.len() + self.spaces.0.len();
+        let out = OwnedWriteBatch::with_capacity(self.database.clone(), places);
+        let mut out = out.durability(Some(PersistMode::SyncAll));
         for change in batch {
             marks[change.space.number()] = number;
             let space = self.spaces.of(change.space)?;

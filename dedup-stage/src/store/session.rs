@@ -15,7 +15,7 @@ pub struct Session {
     /// The pending changes of each space, by the number of the space.
     pending: Vec<(Space, Pending)>,
     changes: usize,
-    /// Bytes of all changes since the last commit.
+    /// Roughly the bytes of memory of all changes since the last commit.
     bytes: usize,
     /// The undo log, if this session keeps one.
     pub(super) log: Option<Log>,
@@ -28,6 +28,10 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
+    /// The bytes of memory that a change takes besides its key and its value, roughly. Most keys and values are short,
+    /// so this is most of the memory.
+    const BESIDE: usize = 100;
+
     /// A session without pending changes.
     pub fn new(store: Box<dyn Store>) -> Self {
         Self { store, pending: Vec::new(), changes: 0, bytes: 0, log: None }
@@ -50,7 +54,7 @@ impl Session {
             self.pending.push((space, Pending::new()));
         }
         self.pending[number].0 = space;
-        self.bytes += key.len() + value.as_ref().map_or(0, Vec::len);
+        self.bytes += key.len() + value.as_ref().map_or(0, Vec::len) + Self::BESIDE;
         self.changes += usize::from(self.pending[number].1.insert(key, value).is_none());
     }
 
@@ -111,7 +115,7 @@ impl Session {
         Ok(())
     }
 
-    /// Bytes of the keys and values of all changes since the last commit. Changes that were changed again count, too.
+    /// Roughly the bytes of memory of all changes since the last commit. Changes that were changed again count, too.
     pub fn pending_bytes(&self) -> usize {
         self.bytes
     }
