@@ -26,13 +26,8 @@ impl Asides {
         if texts.take_turns() {
             return false;
         }
-        let own = self.others.iter().filter(|aside| !texts.has(aside.hash, case.id.url.url));
+        let own = self.others.iter().filter(|aside| !texts.has_text(aside, case.id.url.url));
         let own: u32 = own.map(|aside| aside.words).sum();
         own as f32 > (1.0 - Judge::SAME_TEXT) * (own + content) as f32
-    }
-
-    /// Their hashes.
-    pub(super) fn hashes(&self) -> Vec<u32> {
-        self.others.iter().map(|aside| aside.hash).collect()
     }
 }

@@ -210,7 +210,8 @@ impl Comparison {
     /// The running texts in the chrome of the page that the twin lacks.
     pub(super) fn asides(&self, case: &Case<'_>) -> Asides {
         let Some(known) = &self.known else { return Asides::default() };
-        let lacks = |aside: &&Aside| known.media.decides(aside.hash) && !known.media.contains(aside.hash);
+        let lacks =
+            |aside: &&Aside| aside.hashes.iter().all(|hash| known.media.decides(*hash) && !known.media.contains(*hash));
         let others = case.page.asides.iter().filter(lacks).copied().collect();
         Asides { others, is_of_host: self.own_site() == self.twin_site() }
     }

@@ -61,7 +61,7 @@ impl HostSeen {
             seen.put(Of::Media, site, session)?;
         }
         if let Some(mut texts) = self.texts {
-            texts.note_texts(case, &self.beside.hashes(), self.beside.is_of_host);
+            texts.note_texts(case, &self.beside);
             texts.put(Of::Texts, site, session)?;
         }
         Ok(())

@@ -68,7 +68,7 @@ impl LinkSet {
             url: None,
             links: Sample::new(names),
             constants: constants(case.links),
-            media: Sample::new(media_of(case).chain(case.page.asides.iter().map(|aside| aside.hash))),
+            media: Sample::new(media_of(case).chain(case.page.asides.iter().flat_map(|aside| aside.hashes))),
             opaque: Sample::new(opaque::names(site, case.links).into_iter()),
         }
     }

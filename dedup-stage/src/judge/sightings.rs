@@ -16,7 +16,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Case;
+use super::aside::Asides;
 use super::counterpart::Media;
+use crate::page::Aside;
 use crate::page::media::MediumKind;
 use crate::spaces;
 use crate::store::{Result, Session, codec};
@@ -55,7 +57,7 @@ pub(super) enum Of {
 }
 
 impl Sightings {
-    /// The most media that are kept for one host.
+    /// The most media, and the most texts, that are kept for one host.
     const MOST: usize = 128;
     /// The media of a host take turns if more than one of this many pages shows only known media.
     const TURN: u32 = 8;
@@ -91,16 +93,29 @@ impl Sightings {
         self.seen.iter().position(|seen| seen.medium == medium)
     }
 
-    /// Notes the running texts of a page that its twin lacks. A host may show a text on all its pages, and the twin may
-    /// be a page of another host (`is_of_host` is false). Then such texts do not tell that texts take turns.
-    pub(super) fn note_texts(&mut self, case: &Case<'_>, others: &[u32], is_of_host: bool) {
+    /// Whether another page than this one has shown a running text.
+    pub(super) fn has_text(&self, text: &Aside, page: u64) -> bool {
+        text.hashes.iter().any(|hash| self.has(*hash, page))
+    }
+
+    /// Notes the running texts of a page. A host may show a text on all its pages, and the twin may be a page of another
+    /// host. Then such texts do not tell that texts take turns.
+    pub(super) fn note_texts(&mut self, case: &Case<'_>, texts: &Asides) {
         let page = case.id.url.url;
-        let counts = |text: &u32| is_of_host || self.find(*text).is_none_or(|at| !self.seen[at].again);
-        let counted: Vec<u32> = others.iter().copied().filter(counts).collect();
-        if !counted.is_empty() {
-            self.count(&counted, page);
+        let again = |hash: &u32| self.find(*hash).is_some_and(|at| self.seen[at].again);
+        let counted = texts.others.iter().filter(|text| texts.is_of_host || !text.hashes.iter().any(again));
+        let (counted, new) = counted.fold((0, 0), |(counted, new), text| {
+            let is_new = text.hashes.iter().all(|hash| self.find(*hash).is_none());
+            (counted + 1, new + u32::from(is_new))
+        });
+        if new > 0 {
+            self.fresh = self.fresh.saturating_add(1);
+        } else if counted > 0 && texts.others.iter().all(|text| self.has_text(text, page)) {
+            self.stale = self.stale.saturating_add(1);
         }
-        others.iter().for_each(|text| self.note(*text, page, false));
+        for hash in texts.others.iter().flat_map(|text| text.hashes) {
+            self.note(hash, page, false);
+        }
         self.order = case.order;
     }
 
@@ -136,7 +151,9 @@ impl Sightings {
             }
             None => Sighting { medium, page, again: by_twin },
         };
-        if self.seen.len() >= Self::MOST {
+        // A text has several hashes.
+        let most = if MediumKind::of(medium) == MediumKind::Text { Aside::HASHES * Self::MOST } else { Self::MOST };
+        if self.seen.len() >= most {
             self.seen.remove(0);
         }
         self.seen.push(seen);
