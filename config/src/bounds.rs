@@ -33,9 +33,8 @@ pub const UNDER_WAY: usize = 8 << 20;
 /// The bytes of a large page. A page worker gives back the memory that it needed for reading a larger one. That of a
 /// smaller one is kept for the next page.
 pub const LARGE_PAGE: usize = 256 << 10;
-/// The bytes of the answers larger than [`LARGE_PAGE`] that the page workers read at once. An answer that is larger than
-/// this is read alone. While a page is read, its words, blocks and links take up to some fifteen times the size of its
-/// text.
+/// The bytes of the answers larger than [`LARGE_PAGE`] that the page workers read at once. A larger answer is read
+/// alone. While a page is read, its words, blocks and links take up to some fifteen times the size of its text.
 pub const READ_AT_ONCE: usize = 4 << 20;
 /// The bytes of memory, roughly, of changes that wait for a commit. When there are more, a commit is made at once, also
 /// in the middle of a sitemap.

@@ -1,4 +1,5 @@
-//! The allocator of the program. (The program `crawl` of the tests includes this file, so that it needs the same memory.)
+//! The allocator of the program. (The program `crawl` of the tests includes this file, so that it needs the same
+//! memory.)
 
 use std::ffi::{c_int, c_long};
 
@@ -20,7 +21,7 @@ unsafe extern "C" {
 }
 
 /// Makes the allocator give the memory of large values back to the system when they are dropped. Otherwise it would do
-/// so 10 ms after the last of them was dropped, and large pages that come one after the other would never let it: then a
+/// so 10 ms after the last of them was dropped. If large pages come one after the other, that time never comes, and a
 /// crawl holds 70 MB that it does not need. To be called before there are threads.
 pub fn give_back_at_once() {
     mi_option_set_default(PURGE_DELAY, 0);
