@@ -51,7 +51,7 @@ pub const HOSTS: usize = 20_000;
 /// The hosts of one registrable domain in memory. If there are more, they are the first to leave memory.
 pub const HOSTS_OF_DOMAIN: usize = 2_000;
 /// The further hosts that a registrable domain may name at once when it has so many hosts in memory.
-pub const NEW_HOSTS: u32 = 20_000;
+pub const NEW_HOSTS: u32 = 2_000;
 /// The further hosts that it may name with each page that is then fetched from one of its hosts. A domain can have
 /// subdomains without end, and each of them costs the state several records.
 pub const NEW_HOSTS_A_PAGE: u32 = 100;
