@@ -16,7 +16,7 @@ use super::words::WordHash;
 /// A block of running text in chrome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aside {
-    /// Min-hashes of its runs of words (Broder, CPM 2000, section 2), with the bits of [`MediumKind::Text`]. Two texts
+    /// Min-hashes of its runs of words (Broder, CPM 2000, section 2), with the bits of `MediumKind::Text`. Two texts
     /// are the same if one of them is equal. So a footer with another date is the same footer.
     pub hashes: [u32; Self::HASHES],
     /// Number of its words.
@@ -47,7 +47,7 @@ impl Aside {
 
 /// Roles, elements and words of classes that name a place on the page. Texts of the page itself may stand there. All
 /// other signs say what a text is (an advertisement, a form, a notice), and that is never a text of the page.
-const PLACES: [&str; 21] = [
+const PLACES: [&str; 22] = [
     "aside",
     "banner",
     "bottombar",
@@ -56,6 +56,7 @@ const PLACES: [&str; 21] = [
     "footer",
     "header",
     "masthead",
+    "menu",
     "metadata",
     "nav",
     "navbar",
