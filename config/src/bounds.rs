@@ -36,8 +36,8 @@ pub const LARGE_PAGE: usize = 256 << 10;
 /// The bytes of the answers larger than [`LARGE_PAGE`] that the page workers read at once. A larger answer is read
 /// alone. While a page is read, its words, blocks and links take up to some fifteen times the size of its text.
 pub const READ_AT_ONCE: usize = 4 << 20;
-/// The bytes of memory, roughly, of changes that wait for a commit. When there are more, a commit is made at once, also
-/// in the middle of a sitemap.
+/// The bytes of memory, roughly, of changes that wait for a commit. When there are more, a commit is made at once. In a
+/// crawl without a cluster this also holds in the middle of a sitemap.
 pub const UNCOMMITTED: usize = 4 << 20;
 /// The bytes in the memory tables of the store. When there are more, the largest memory table is written to disk.
 pub const MEMORY_TABLES: u64 = 8 << 20;

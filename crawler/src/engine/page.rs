@@ -189,7 +189,9 @@ impl Desk<'_> {
                 let brought = match judgement.unique_by {
                     _ if verdict.is_duplicate() => Brought::Nothing,
                     Some(UniqueBy::Links) => Brought::Links,
-                    Some(_) => Brought::Media,
+                    Some(
+                        UniqueBy::Media | UniqueBy::MediumBesideShared | UniqueBy::Aside | UniqueBy::LinksOfFewWords,
+                    ) => Brought::Media,
                     None => Brought::Content,
                 };
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;

@@ -3,13 +3,14 @@
 //!
 //! Each link from a scored page is evidence for its target and against it: the better that page is, the more the link
 //! speaks for its target, and the less it speaks against it. The best pages of a crawl have the worth 1, and the worst
-//! have 0, whatever part of 0..1 the scores of a program use. The average page is no measure: a crawl fetches good pages
-//! first, so its average rises.
+//! have 0, whatever part of 0..1 the scores of a program use. The average page is no measure: a crawl fetches good
+//! pages first, so its average rises.
 //!
-//! How much the evidence counts is learned: each page that is scored shows what the links to it were worth. The model is a logistic regression, fitted by stochastic gradient descent, on two sums: the evidence for the
-//! target, and the evidence against it. Each sum has a weight of its own, because a link from a good page may say more
-//! than one from a bad page. If links say nothing about quality, the weights go to zero, and pages come in the order in
-//! which they are found.
+//! How much the evidence counts is learned: each page that is scored shows what the links to it were worth. The model
+//! is a logistic regression, fitted by stochastic gradient descent, on two sums: the evidence for the target, and the
+//! evidence against it. Each sum has a weight of its own, because a link from a good page may say more than one from a
+//! bad page. If links say nothing about quality, the weights go to zero, and pages come in the order in which they are
+//! found.
 
 use dedup_stage::store::{Result, Session, Space};
 use serde::{Deserialize, Serialize};
@@ -46,8 +47,8 @@ impl Model {
     /// For this many pages, a bad page is the worst one, and a good page is the best one.
     const FIRST: u64 = 100;
     /// After that, `low` goes this share of the way to a lower score, and this share of the way to a higher one. So it
-    /// becomes an expectile of the scores (Newey, Powell, "Asymmetric Least Squares Estimation and Testing", Econometrica
-    /// 55, 1987). The same holds for `high`, the other way round.
+    /// becomes an expectile of the scores (Newey, Powell, "Asymmetric Least Squares Estimation and Testing",
+    /// Econometrica 55, 1987). The same holds for `high`, the other way round.
     const OUT: f32 = 0.1;
     const IN: f32 = 0.0005;
 

@@ -4,7 +4,7 @@
 
 use super::aside::Asides;
 use super::counterpart::{Comparison, Media};
-use super::sightings::{Of, Sightings};
+use super::sightings::{Remembered, Sightings};
 use super::{Case, UniqueBy, UrlOf};
 use crate::store::{Result, Session};
 
@@ -33,7 +33,7 @@ impl HostSeen {
         let site = case.id.url.site;
         let media = twin.media(case, words);
         if media.are_mixed() && self.media.is_none() {
-            self.media = Some(Sightings::read(Of::Media, site, session)?);
+            self.media = Some(Sightings::read(Remembered::Media, site, session)?);
         }
         let why = twin.contradicts(case, &media, self.media.as_ref(), url_of, session)?;
         if self.mixed.is_none() && media.are_mixed() {
@@ -44,7 +44,7 @@ impl HostSeen {
             return Ok(why);
         }
         if self.texts.is_none() {
-            self.texts = Some(Sightings::read(Of::Texts, site, session)?);
+            self.texts = Some(Sightings::read(Remembered::Texts, site, session)?);
         }
         let says_more = self.texts.as_ref().is_some_and(|texts| asides.say_more(case, words, texts));
         if self.beside.others.is_empty() {
@@ -58,11 +58,11 @@ impl HostSeen {
         let site = case.id.url.site;
         if let (Some(mut seen), Some(media)) = (self.media, self.mixed) {
             seen.note_page(case, media);
-            seen.put(Of::Media, site, session)?;
+            seen.put(Remembered::Media, site, session)?;
         }
         if let Some(mut texts) = self.texts {
             texts.note_texts(case, &self.beside);
-            texts.put(Of::Texts, site, session)?;
+            texts.put(Remembered::Texts, site, session)?;
         }
         Ok(())
     }

@@ -9,9 +9,9 @@
 //! 3. Exact. Another URL showed the same bytes (SHA-256).
 //! 4. Near. Another accepted page has a fingerprint within the Hamming distance (found with exact recall by
 //!    [`crate::hamming`]), and its text is alike at the second look ([`crate::signature::Sketch`]).
-//! 5. Links, media and texts in chrome. A page with the text of an earlier page is still unique if it has other links, or
-//!    if it has little text and other media. It is also unique if it has a text of its own in its chrome, for example in
-//!    an aside, that is long beside its content.
+//! 5. Links, media and texts in chrome. A page with the text of an earlier page is still unique if it has other
+//!    links, or if it has little text and other media. It is also unique if it has a text of its own in its chrome,
+//!    for example in an aside, that is long beside its content.
 //!
 //!    A page with too little text for a fingerprint is near only if another page says exactly the same (title, words,
 //!    media: [`crate::page::Page::statement`]), and if none of its links is news.

@@ -49,7 +49,7 @@ struct Sighting {
 
 /// What is remembered. The number is the last byte of the keys in [`spaces::TEMPLATES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum Remembered {
     /// Media.
     Media = 2,
     /// Running texts in chrome.
@@ -63,14 +63,14 @@ impl Sightings {
     const TURN: u32 = 8;
 
     /// What was seen on pages of a host.
-    pub(super) fn read(of: Of, site: SiteId, session: &Session) -> Result<Self> {
-        let known = session.get(spaces::TEMPLATES, &key(of, site))?;
+    pub(super) fn read(what: Remembered, site: SiteId, session: &Session) -> Result<Self> {
+        let known = session.get(spaces::TEMPLATES, &key(what, site))?;
         Ok(known.map(|value| codec::decode(&value, "the media of a host")).transpose()?.unwrap_or_default())
     }
 
     /// Writes them to the state.
-    pub(super) fn put(&self, of: Of, site: SiteId, session: &mut Session) -> Result<()> {
-        session.overwrite(spaces::TEMPLATES, key(of, site), Some(codec::encode(self)))
+    pub(super) fn put(&self, what: Remembered, site: SiteId, session: &mut Session) -> Result<()> {
+        session.overwrite(spaces::TEMPLATES, key(what, site), Some(codec::encode(self)))
     }
 
     /// Whether the media of the host take turns, as advertisements do. Then nothing follows from a medium that was seen
@@ -98,8 +98,8 @@ impl Sightings {
         text.hashes.iter().any(|hash| self.has(*hash, page))
     }
 
-    /// Notes the running texts of a page. A host may show a text on all its pages, and the twin may be a page of another
-    /// host. Then such texts do not tell that texts take turns.
+    /// Notes the running texts of a page. A host may show a text on all its pages, and the twin may be a page of
+    /// another host. Then such texts do not tell that texts take turns.
     pub(super) fn note_texts(&mut self, case: &Case<'_>, texts: &Asides) {
         let page = case.id.url.url;
         let again = |hash: &u32| self.find(*hash).is_some_and(|at| self.seen[at].again);
@@ -160,8 +160,8 @@ impl Sightings {
     }
 }
 
-fn key(of: Of, site: SiteId) -> Vec<u8> {
-    [&site.to_bytes()[..], &[of as u8]].concat()
+fn key(what: Remembered, site: SiteId) -> Vec<u8> {
+    [&site.to_bytes()[..], &[what as u8]].concat()
 }
 
 #[cfg(test)]

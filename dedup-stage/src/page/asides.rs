@@ -4,6 +4,7 @@
 //! Only the judge can know this ([`crate::judge`]).
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -72,13 +73,17 @@ const PLACES: [&str; 22] = [
     "topnav",
 ];
 
+/// The signs of these places.
+static OF_PLACES: LazyLock<Signs> =
+    LazyLock::new(|| PLACES.iter().fold(Signs::NONE, |signs, name| signs | Signs::of_role(name)));
+
 /// A page has at most this many.
 const MOST: usize = 64;
 
-/// The running texts in chrome, in order. `spans[i]` are the places in `words` of the words of block `i`. `believed` are
-/// the signs of chrome that are believed.
+/// The running texts in chrome, in order. `spans[i]` are the places in `words` of the words of block `i`. `believed`
+/// are the signs of chrome that are believed.
 pub fn read(blocks: &[Block], spans: &[Range<usize>], words: &[WordHash], believed: Signs) -> Vec<Aside> {
-    let places = PLACES.iter().fold(Signs::NONE, |signs, name| signs | Signs::of_role(name));
+    let places = *OF_PLACES;
     let texts = blocks.iter().zip(spans).filter(|(block, span)| {
         block.signs.meet(believed) && block.signs.is_within(places) && content::is_running(block, span.len())
     });

@@ -1,4 +1,5 @@
-//! Looks at everything that is held or stopped: the sample of the last round, and the number of URLs that lots have left.
+//! Looks at everything that is held or stopped: the sample of the last round, and the number of URLs that lots have
+//! left.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Pages that say what is their own beside their content: in an aside, a side bar, a header or a footer. The content has
-//! the same words on all pages.
+//! Pages that say what is their own beside their content: in an aside, a side bar, a header or a footer. The content
+//! has the same words on all pages.
 
 use fastrand::Rng;
 use url::Url;
