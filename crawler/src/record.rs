@@ -2,8 +2,7 @@
 //! the next visit with, and to make a conditional request.
 
 use dedup_stage::corpus::CorpusMatch;
-use dedup_stage::judge::Proposal;
-use dedup_stage::judge::{Shown, Verdict};
+use dedup_stage::judge::{self, Evidence, Shown, Verdict};
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, UrlId};
 use frontier::rules::Content;
@@ -123,8 +122,8 @@ impl PageRecord {
     }
 
     /// The record of a page that another process fetched. It has only what must be known of such a page.
-    pub fn elsewhere(page: &Proposal, fetched_at: Millis) -> Self {
-        let shows = page.candidate.id.url.url;
+    pub fn elsewhere(page: &Evidence) -> Self {
+        let shows = page.id().url.url;
         Self {
             verdict: VerdictKind::Unique,
             status: 200,
@@ -133,7 +132,7 @@ impl PageRecord {
             graph: None,
             source: None,
             via: Via::Link,
-            fetched_at,
+            fetched_at: page.fetched_at,
             url: page.url.clone(),
             validators: Validators::default(),
             payload: None,
@@ -156,10 +155,14 @@ impl PageRecord {
 
     /// The record of `page`, whether it was fetched here or by another process.
     pub fn get(page: PageId, session: &Session) -> Result<Option<Self>> {
-        let bytes = match session.get(spaces::PAGES, &Self::key(page))? {
-            None => session.get(spaces::ELSEWHERE, &Self::key(page))?,
-            here => here,
-        };
+        if let Some(bytes) = session.get(spaces::PAGES, &Self::key(page))? {
+            return Self::decode(&bytes).map(Some);
+        }
+        // The judge keeps most pages of other processes.
+        if let Some(page) = judge::followed(page, session)? {
+            return Ok(Some(Self::elsewhere(&page)));
+        }
+        let bytes = session.get(spaces::ELSEWHERE, &Self::key(page))?;
         bytes.map(|bytes| Self::decode(&bytes)).transpose()
     }
 

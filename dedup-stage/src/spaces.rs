@@ -12,8 +12,12 @@ pub(crate) const LINKS: Space = Space::new(3, "links", Layout::Known);
 /// Host → the last differences that were seen between two visits to its pages.
 pub(crate) const TEMPLATES: Space = Space::new(4, "templates", Layout::Points);
 
+/// Order of the first of several pages that other processes judged → these pages. An accepted page has an entry either
+/// here or in the spaces above.
+pub(crate) const FOLLOWED: Space = Space::new(5, "followed", Layout::Volume);
+
 /// The spaces of the judge.
-pub const JUDGE: &[Space] = &[DIGESTS, ACCEPTED, LINKS, TEMPLATES];
+pub const JUDGE: &[Space] = &[DIGESTS, ACCEPTED, LINKS, TEMPLATES, FOLLOWED];
 
 /// Identity of a URL → the page that it showed last, and the name that the caller gave to it.
 pub(crate) const STAGE_PAGES: Space = Space::new(8, "pages", Layout::Points);

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use ::url::Url;
 
 use crate::flow::{Flow, FlowResult, Held, OnDuplicate};
-use crate::judge::{Case, Proposal, Shown, Verdict};
+use crate::judge::{Case, Evidence, Proposal, Shown, Verdict};
 use crate::stage::{Prepared, Preparer, Source};
 use crate::store::{Memory, Result, Session, Space};
 use crate::url::{Canonicalizer, KeyHasher, Keys, PageId, UrlId};
@@ -93,17 +93,27 @@ impl Web {
         let record = self.records.get(&prepared.id);
         let visit = record.map_or(1, |record| record.visits + 1);
         let before = record.and_then(|record| record.shown.as_ref());
-        Proposal::of(&case(&prepared, self.order + 1, visit, before))
+        Proposal::of(&case(&prepared, self.order + 1, visit, before), 0)
     }
 
-    /// Follows a page that another web shows.
-    pub fn follow(&mut self, proposal: &Proposal) {
-        self.order += 1;
-        let id = proposal.candidate.id;
-        let url = Url::parse(&proposal.url).unwrap();
-        self.records.insert(id.url, Record { url, visits: id.visit, shown: None });
+    /// Follows pages that other webs show, as a group. Each comes with its order. Returns the pages that the judge does
+    /// not keep.
+    pub fn follow(&mut self, pages: Vec<(u64, Proposal)>) -> Vec<Evidence> {
+        for (_, proposal) in &pages {
+            let page = proposal.evidence().unwrap();
+            let url = Url::parse(&page.url).unwrap();
+            self.records.insert(page.id().url, Record { url, visits: page.id().visit, shown: None });
+        }
         let records = &self.records;
-        self.flow.judge_mut().follow(proposal, &|page, _| url_of(records, page), &mut self.session).unwrap();
+        self.flow.judge_mut().follow(pages, &|page, _| url_of(records, page), &mut self.session).unwrap()
+    }
+
+    /// Opens the judge again, with the state that it has written.
+    pub fn reopen(&mut self) {
+        self.session.commit().unwrap();
+        self.session.forget_derived();
+        let dedup = config::Dedup { on_duplicate: OnDuplicate::Drop, ..config::Settings::default().dedup };
+        self.flow = Flow::open(&dedup, keys(), &mut self.session).unwrap();
     }
 
     /// Passes a prepared page to the flow, at this visit.

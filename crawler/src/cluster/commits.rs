@@ -23,7 +23,7 @@ use tokio::time::sleep;
 
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
-use super::{ANSWER, ClusterError, Result, broker, is_collision, tail};
+use super::{ANSWER, ClusterError, Result, broker, is_collision, pack, tail};
 use crate::series::Series;
 use crate::spaces;
 
@@ -139,7 +139,7 @@ impl Commit {
 
     /// The messages of this commit.
     fn encode(&self) -> std::io::Result<Vec<Vec<u8>>> {
-        let bytes = zstd::encode_all(&codec::encode(self)[..], 1)?;
+        let bytes = pack::pack(&codec::encode(self))?;
         let count = bytes.len().div_ceil(PART) as u32;
         let part =
             |(number, part): (usize, &[u8])| [&(number as u32).to_le_bytes()[..], &count.to_le_bytes(), part].concat();
@@ -172,7 +172,7 @@ impl Parts {
         if self.next < count {
             return Ok(None);
         }
-        let bytes = zstd::decode_all(&std::mem::take(self).bytes[..]).map_err(|_| damaged())?;
+        let bytes = pack::unpack(&std::mem::take(self).bytes).map_err(|_| damaged())?;
         codec::decode(&bytes, "a commit").map(Some).map_err(|_| damaged())
     }
 }

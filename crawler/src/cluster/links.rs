@@ -21,7 +21,7 @@ use super::connect::BrokerConnection;
 use super::lease::Deadline;
 use super::roster::Roster;
 use super::shares::Assignment;
-use super::{ClusterError, Result, broker};
+use super::{ClusterError, Result, broker, pack};
 use crate::outbound::{Outbound, Wish};
 
 /// The most links in one message.
@@ -48,13 +48,13 @@ pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
 
 /// Encodes links as a message.
 pub fn encode(links: &[&Outbound]) -> std::io::Result<Vec<u8>> {
-    zstd::encode_all(&codec::encode(links)[..], 1)
+    pack::pack(&codec::encode(links))
 }
 
 /// Decodes the links of a message.
 pub fn decode(message: &[u8]) -> Result<Vec<Outbound>> {
     let damaged = || ClusterError::Damaged("a message of links".into());
-    let bytes = zstd::decode_all(message).map_err(|_| damaged())?;
+    let bytes = pack::unpack(message).map_err(|_| damaged())?;
     codec::decode(&bytes, "links").map_err(|_| damaged())
 }
 

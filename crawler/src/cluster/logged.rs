@@ -89,9 +89,7 @@ impl Store for Logged {
         let place = self.writer.append(&commit).map_err(|error| std::io::Error::other(error.to_string()))?;
         // Only now: a commit that failed is made again, with all the bytes that outputs have got.
         self.lengths = recorded.unwrap_or(std::mem::take(&mut self.lengths));
-        let mut batch = batch.clone();
-        batch.push(at(place));
-        self.disk.commit(&batch)?;
+        self.disk.commit_all(batch.iter().chain([&at(place)]))?;
         if let Some(tap) = &mut self.tap {
             tap.committed(&self.lengths);
         }

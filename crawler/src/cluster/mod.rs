@@ -41,6 +41,7 @@ pub mod loopback;
 mod moves;
 pub mod operate;
 mod owner;
+mod pack;
 mod pages;
 mod quota;
 mod record;

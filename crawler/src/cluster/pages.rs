@@ -6,7 +6,7 @@ use dedup_stage::store::codec;
 use serde::{Deserialize, Serialize};
 
 use super::connect::BrokerConnection;
-use super::{ClusterError, Result, broker};
+use super::{ClusterError, Result, broker, pack};
 use crate::engine::Proposed;
 
 /// Pages that one worker has proposed together.
@@ -40,13 +40,13 @@ pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
 impl Group {
     /// Encodes the group as a message.
     pub fn encode(&self) -> std::io::Result<Vec<u8>> {
-        zstd::encode_all(&codec::encode(self)[..], 1)
+        pack::pack(&codec::encode(self))
     }
 
     /// Decodes a group from a message.
     pub fn decode(message: &[u8]) -> Result<Self> {
         let damaged = || ClusterError::Damaged("a message of pages".into());
-        let bytes = zstd::decode_all(message).map_err(|_| damaged())?;
+        let bytes = pack::unpack(message).map_err(|_| damaged())?;
         codec::decode(&bytes, "pages").map_err(|_| damaged())
     }
 
@@ -100,7 +100,7 @@ mod tests {
         let id = PageId { url: keys.id(&own), visit: 1 };
         let case =
             Case { order: 0, id, url: &own, before: None, judgeable: true, page: &read, links: &links, ahead: None };
-        Proposed { page: Proposal::of(&case).unwrap(), fetched_at: 1_700_000_000_000 }
+        Proposed { page: Proposal::of(&case, 1_700_000_000_000).unwrap() }
     }
 
     #[test]

@@ -40,7 +40,9 @@ pub fn work<O: Observer>(
     begins: impl FnOnce(&Begun) -> anyhow::Result<O>,
 ) -> std::result::Result<Option<(Ended, O)>, WorkerError> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(2).thread_name("cluster").enable_all().build().map_err(ClusterError::from)?;
+    // One thread has little to do, and two would wake each other for each message. Nothing here waits without leaving
+    // the thread to others: answers have threads of their own.
+    let runtime = runtime.worker_threads(1).thread_name("cluster").enable_all().build().map_err(ClusterError::from)?;
     let cluster = runtime.block_on(task.access.connect())?;
     let board = runtime.block_on(Board::open(&cluster))?;
     let versioned = runtime.block_on(crawl(&board))?;

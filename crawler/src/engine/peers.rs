@@ -5,7 +5,6 @@
 
 use crossbeam_channel::Receiver;
 use dedup_stage::judge::Proposal;
-use frontier::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::stats::{Stats, StopReason};
@@ -121,10 +120,8 @@ pub enum All {
 /// A page on its way through the common order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposed {
-    /// The data on which its verdict depends.
+    /// The data on which its verdict depends, with the time at which it was fetched.
     pub page: Proposal,
-    /// The time at which it was fetched.
-    pub fetched_at: Millis,
 }
 
 impl Proposed {
@@ -133,11 +130,9 @@ impl Proposed {
     /// The most bytes of one group, as [`Proposed::bytes`] counts them. A group is one message, and brokers take 1 MiB.
     pub const MOST_BYTES: usize = 640 << 10;
 
-    /// The approximate bytes of the page in a message, before compression. They are hardly ever more.
+    /// The bytes of the page in a message, before compression.
     pub fn bytes(&self) -> usize {
-        // A link has its length, a mark whether it is in the content, and a hash. A picture has a hash.
-        let links: usize = self.page.links.iter().map(|(url, _)| url.len() + 16).sum();
-        512 + self.page.url.len() + links + 8 * self.page.candidate.links.media.members().len()
+        self.page.bytes()
     }
 
     /// The place of a page in the order of judging, from the place of its group and its place in the group.

@@ -1,7 +1,7 @@
 //! The part of the desk that talks with other processes: it sends links and pages to them, and follows the pages that
 //! they judge.
 
-use dedup_stage::judge::{Candidate, Case, Proposal};
+use dedup_stage::judge::{Case, Proposal};
 use dedup_stage::store::{self, Space};
 
 use super::desk::Desk;
@@ -42,31 +42,26 @@ impl Desk<'_> {
 
     /// Follows pages that another process judges.
     pub(super) fn follow(&mut self, at: u64, pages: Vec<Proposed>) -> Result<()> {
-        for (place, mut proposed) in pages.into_iter().enumerate() {
-            proposed.page.candidate.order = Proposed::order(at, place);
-            self.follow_one(&proposed)?;
-        }
-        Ok(())
+        let pages = pages.into_iter().enumerate();
+        self.follow_all(pages.map(|(place, proposed)| (Proposed::order(at, place), proposed.page)))
     }
 
-    fn follow_one(&mut self, proposed: &Proposed) -> Result<()> {
+    fn follow_all(&mut self, pages: impl IntoIterator<Item = (u64, Proposal)>) -> Result<()> {
         let session = &mut self.ledger.session;
-        if self.flow.judge_mut().follow(&proposed.page, &ledger::url_of, session)? {
-            let Candidate { id, .. } = proposed.page.candidate;
-            PageRecord::elsewhere(&proposed.page, proposed.fetched_at).put_elsewhere(id, session);
+        for page in self.flow.judge_mut().follow(pages, &ledger::url_of, session)? {
+            PageRecord::elsewhere(&page).put_elsewhere(page.id(), session);
         }
         Ok(())
     }
 
     /// Takes a page of this process at its place in the common order.
-    pub(super) fn take_in_order(&mut self, report: JobReport, mut proposed: Proposed, order: u64) -> Result<()> {
+    pub(super) fn take_in_order(&mut self, report: JobReport, proposed: Proposed, order: u64) -> Result<()> {
         self.ledger.set_order(order);
         self.take(report)?;
         if self.ledger.unset_order() {
             // The page was not judged after all (because its host asked for time, say). But the others have followed
             // it.
-            proposed.page.candidate.order = order;
-            self.follow_one(&proposed)?;
+            self.follow_all([(order, proposed.page)])?;
         }
         Ok(())
     }
@@ -91,7 +86,7 @@ impl Desk<'_> {
             links: &page.links,
             ahead: None,
         };
-        let proposed = Proposal::of(&case).map(|page| Proposed { page, fetched_at: *ended_at });
+        let proposed = Proposal::of(&case, *ended_at).map(|page| Proposed { page });
         Ok(proposed.filter(|proposed| {
             let fits = proposed.bytes() <= Proposed::MOST_BYTES;
             if !fits {

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::entry::Entry;
+use super::followed::{self, Followed, Head};
 use super::glances::Glances;
 use super::recent::Recent;
 use crate::signature::Sketch;
@@ -15,7 +16,8 @@ use crate::store::cut::{KeyRange, each_part};
 use crate::store::{Result, Session, codec};
 
 /// All accepted pages. The key of a page in the store is its fingerprint, or its fingerprint and its order. The
-/// earliest page with a fingerprint has the short key. All other pages with this fingerprint have the long one.
+/// earliest page with a fingerprint has the short key. All other pages with this fingerprint have the long one. If the
+/// earliest page was judged by another process, it may be in [`Followed`] and have no key here.
 #[derive(Debug)]
 pub(super) struct Accepted {
     /// Fingerprints that several pages have or had.
@@ -57,7 +59,16 @@ impl Accepted {
             }
             ControlFlow::Continue(())
         })?;
-        damage.map_or(Ok(Self { several, glances, recent: Recent::new(most) }), Err)
+        if let Some(damage) = damage {
+            return Err(damage);
+        }
+        followed::each_accepted(session, &mut |Head { signature, .. }| {
+            if let Some(signature) = signature {
+                glances.insert(signature.simhash, true, &signature.sketch);
+                each(signature.simhash);
+            }
+        })?;
+        Ok(Self { several, glances, recent: Recent::new(most) })
     }
 
     /// Adds a page. `is_new` says that no page ever had this fingerprint.
@@ -68,7 +79,11 @@ impl Accepted {
             session.put(spaces::ACCEPTED, fingerprint.to_be_bytes(), codec::encode(&entry));
             return Ok(());
         }
-        match self.first(fingerprint, session)? {
+        let first = self.first(fingerprint, session)?;
+        if let Some(first) = first.filter(|first| first.order >= entry.order) {
+            followed::part(first.id, session)?;
+        }
+        match first {
             None => self.put_first(fingerprint, entry, session),
             Some(first) if first.order == entry.order => self.put_first(fingerprint, entry, session),
             Some(first) if first.order > entry.order => {
@@ -85,6 +100,12 @@ impl Accepted {
         }
     }
 
+    /// Notes a page whose fingerprint no page ever had, and which is kept elsewhere ([`Followed`]).
+    pub(super) fn note(&mut self, fingerprint: u64, entry: Entry) {
+        self.glances.insert(fingerprint, true, &entry.sketch);
+        self.recent.put(fingerprint, entry);
+    }
+
     fn put_first(&mut self, fingerprint: u64, entry: Entry, session: &mut Session) -> Result<()> {
         self.recent.put(fingerprint, entry);
         session.overwrite(spaces::ACCEPTED, fingerprint.to_be_bytes(), Some(codec::encode(&entry)))
@@ -96,6 +117,7 @@ impl Accepted {
         if first.order != order {
             return session.overwrite(spaces::ACCEPTED, key_of_another(fingerprint, order), None);
         }
+        followed::part(first.id, session)?;
         self.recent.forget(fingerprint);
         session.overwrite(spaces::ACCEPTED, fingerprint.to_be_bytes(), None)?;
         let mut next = None;
@@ -168,8 +190,13 @@ impl Accepted {
         if let Some(entry) = self.recent.get(fingerprint) {
             return Ok(Some(entry));
         }
-        let Some(value) = session.get(spaces::ACCEPTED, &fingerprint.to_be_bytes())? else { return Ok(None) };
-        let entry = Entry::read(&value)?;
+        let entry = match Followed::of(session)?.entry(fingerprint, session)? {
+            Some(entry) => entry,
+            None => match session.get(spaces::ACCEPTED, &fingerprint.to_be_bytes())? {
+                Some(value) => Entry::read(&value)?,
+                None => return Ok(None),
+            },
+        };
         self.recent.put(fingerprint, entry);
         Ok(Some(entry))
     }

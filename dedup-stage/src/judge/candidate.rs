@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digests::Owner;
 use super::entry::Entry;
+use super::followed::{self, Evidence, Head, Known};
 use super::links::LinkSet;
 use super::{Case, Judge, UrlOf};
 use crate::signature::Signature;
@@ -63,6 +64,19 @@ impl Judge {
                 signatures.insert(entry.id, Signature { simhash, sketch: entry.sketch });
             }
             Ok(())
+        })?;
+        followed::each(session, &mut |order, known, evidence| {
+            let Evidence { head: Head { id, sha256, signature, statement, .. }, url, links, .. } = evidence;
+            if !wanted(id.url.site) {
+                return Ok(());
+            }
+            let (signature, statement, mut links) = match known {
+                Known::All => (signature, statement, links),
+                // If it was accepted after all, the other records tell more.
+                _ => (signatures.get(&id).cloned(), None, LinkSet::read(id, session)?.unwrap_or_default()),
+            };
+            links.url.get_or_insert(url);
+            visit(Candidate { order, id, sha256, signature, statement, links })
         })?;
         each(session, spaces::DIGESTS, &mut |key, value| {
             let Owner { order, id } = codec::decode(value, "the owner of a digest")?;

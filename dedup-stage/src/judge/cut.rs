@@ -7,6 +7,7 @@
 use super::accepted::put_earliest_first;
 use super::digests::Owner;
 use super::entry::Entry;
+use super::followed::{self, Followed};
 use crate::spaces;
 use crate::store::cut::{self, KeyRange};
 use crate::store::{Result, Session, Space, codec};
@@ -23,6 +24,17 @@ pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
         let copied = |_: &[u8], value: &[u8]| Ok(of(value, sites)?.then(|| value.to_vec()));
         count += cut::copy(from, &[range], &copied, to)?;
     }
+    // Pages that other processes judged are copied as pages that were judged here.
+    followed::each(from, &mut |order, known, evidence| {
+        if sites.has(evidence.id().url.site) {
+            followed::write_alone(order, known, evidence, to);
+            count += 1;
+            if count % AT_ONCE == 0 {
+                to.commit()?;
+            }
+        }
+        Ok(())
+    })?;
     put_earliest_first(to)?;
     Ok(count)
 }
@@ -36,9 +48,19 @@ pub fn delete(sites: &Sites, from: &mut Session) -> Result<u64> {
     for (range, of) in by_content() {
         count += cut::delete(from, &[range], &|_, value| of(value, sites))?;
     }
+    let mut leaving = Vec::new();
+    followed::each(from, &mut |_, _, evidence| {
+        leaving.extend(Some(evidence.id()).filter(|page| sites.has(page.url.site)));
+        Ok(())
+    })?;
+    count += leaving.len() as u64;
+    leaving.into_iter().try_for_each(|page| Followed::note_parted(page, from))?;
     put_earliest_first(from)?;
     Ok(count)
 }
+
+/// The number of pages that are committed together.
+const AT_ONCE: u64 = 4_096;
 
 /// The spaces whose keys begin with a host.
 const BY_HOST: [Space; 2] = [spaces::LINKS, spaces::TEMPLATES];

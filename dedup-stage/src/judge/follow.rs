@@ -3,123 +3,219 @@
 //! If several processes crawl one web, all their pages have one common order. Each process judges its own pages, and
 //! *follows* the pages of the others: its judge remembers the same about each page as the judge of the other process. A
 //! verdict depends only on the state of the judge and on the page. So after the same pages in the same order, all
-//! judges have the same state, and give the verdicts that a single judge would give.
+//! judges know the same, and give the verdicts that a single judge would give.
+//!
+//! With N processes, each page is followed N - 1 times, so this must cost little. Nearly every page that says something
+//! new is kept as it came ([`super::followed`]), and only its first facts are read.
 
 use ::url::Url;
 use serde::{Deserialize, Serialize};
 
 use super::digests::Owner;
+use super::entry::Entry;
+use super::followed::{Followed, Head, Known, blob};
 use super::links::LinkSet;
-use super::{Candidate, Case, Judge, OutLink, Shown, UrlOf};
+use super::{Candidate, Case, Evidence, Judge, OutLink, Shown, UrlOf};
 use crate::page::media::MediumKind;
 use crate::page::{Aside, Page};
 use crate::signature::OddSketch;
-use crate::store::{Error, Result, Session};
+use crate::store::{Error, Result, Session, codec};
 
-/// Everything about a page that its verdict depends on.
+/// Everything about a page that its verdict depends on, as bytes that are read as far as they are needed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// The facts that the judge remembers if the page says something new. The order is that of the process that
-    /// follows.
-    pub candidate: Candidate,
-    /// The URL from which the page was fetched.
-    pub url: String,
-    /// The content of this URL at its last visit.
-    pub before: Option<Shown>,
-    /// The hash of all words of the page.
-    pub text: u64,
+    /// The stored form of [`Evidence`].
+    #[serde(with = "blob")]
+    evidence: Vec<u8>,
+    /// The stored form of [`Rest`].
+    #[serde(with = "blob")]
+    rest: Vec<u8>,
+}
+
+/// What is needed only to judge the page, and not to judge later pages.
+#[derive(Debug, Serialize, Deserialize)]
+struct Rest {
+    /// The content of the URL at its last visit.
+    before: Option<Shown>,
     /// The odd sketch of the page's content.
-    pub odd: Option<OddSketch>,
-    /// The links of the page, and whether each stands in the content. They are needed only if another page has the same
-    /// text.
-    pub links: Vec<(String, bool)>,
+    odd: Option<OddSketch>,
+    /// The links of the page, and whether each stands in the content.
+    links: Vec<(String, bool)>,
     /// The running texts in its chrome.
-    pub asides: Vec<Aside>,
+    asides: Vec<Aside>,
 }
 
 impl Proposal {
-    /// The proposal of a page that is to be judged. `None` if the judge does not compare the page; then no other
-    /// process has to follow it.
-    pub fn of(case: &Case<'_>) -> Option<Self> {
-        let Case { order, id, url, before, page, links, .. } = *case;
-        let candidate = Candidate {
-            order,
-            id,
-            sha256: page.sha256,
-            signature: page.signature.clone(),
-            statement: page.statement,
-            links: LinkSet::of(case),
-        };
-        case.is_compared().then(|| Self {
-            candidate,
-            url: url.as_str().to_owned(),
-            before: before.cloned(),
-            text: page.text,
-            odd: page.odd,
-            links: links.iter().map(|link| (link.url.as_str().to_owned(), link.content)).collect(),
-            asides: page.asides.clone(),
-        })
+    /// The proposal of a page that is to be judged. `fetched_at` is the time at which it was fetched, as the caller
+    /// counts time. `None` if the judge does not compare the page; then no other process has to follow it.
+    pub fn of(case: &Case<'_>, fetched_at: u64) -> Option<Self> {
+        let Case { id, url, before, page, links, .. } = *case;
+        if !case.is_compared() {
+            return None;
+        }
+        let (sha256, signature, statement) = (page.sha256, page.signature.clone(), page.statement);
+        let head = Head { id, sha256, signature, statement, is_first: before.is_none() };
+        let evidence =
+            Evidence { head, url: url.as_str().to_owned(), text: page.text, fetched_at, links: LinkSet::of(case) };
+        let links = links.iter().map(|link| (link.url.as_str().to_owned(), link.content)).collect();
+        let rest = Rest { before: before.cloned(), odd: page.odd, links, asides: page.asides.clone() };
+        Some(Self { evidence: codec::encode(&evidence), rest: codec::encode(&rest) })
+    }
+
+    /// What the verdicts on later pages need of the page.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if the proposal cannot be read.
+    pub fn evidence(&self) -> Result<Evidence> {
+        Evidence::read(&self.evidence)
+    }
+
+    /// The bytes of the proposal in a message, before compression.
+    pub fn bytes(&self) -> usize {
+        // Each part has its length before it.
+        self.evidence.len() + self.rest.len() + 8
     }
 }
 
 impl Judge {
-    /// Remembers the same about a page as the judge of the process that judges it. All pages of all processes must be
-    /// judged or followed here, in their common order. Returns true if later pages may name this page as their twin.
+    /// Remembers the same about pages as the judge of the process that judges them. Each page comes with its place in
+    /// the order of judging. All pages of all processes must be judged or followed here, in their common order.
+    ///
+    /// Returns pages that later pages may name as their twins, although the judge does not keep their URLs. It keeps
+    /// those of all others ([`super::followed()`]).
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] if the proposal has a URL that cannot be parsed.
-    pub fn follow(&mut self, page: &Proposal, url_of: UrlOf<'_>, session: &mut Session) -> Result<bool> {
-        let Candidate { order, id, sha256, signature, statement, .. } = &page.candidate;
-        if page.before.is_none() {
-            if self.digests.owner(sha256, session)?.is_some_and(|owner| owner.id.url != id.url) {
-                return Ok(false);
-            }
-            let is_new = match (signature, statement) {
-                (Some(signature), _) => {
-                    self.near.clear();
-                    self.fingerprints.near(signature.simhash, None, &mut self.near);
-                    self.near.is_empty()
-                }
-                (None, Some(statement)) => self.digests.owner(statement, session)?.is_none(),
-                (None, None) => {
-                    self.digests.claim(sha256, Owner { order: *order, id: *id }, session)?;
-                    return Ok(true);
-                }
-            };
-            if is_new {
-                self.accept(&page.candidate, session)?;
-                return Ok(true);
-            }
+    /// [`Error::Damaged`] if a proposal cannot be read.
+    pub fn follow(
+        &mut self,
+        pages: impl IntoIterator<Item = (u64, Proposal)>,
+        url_of: UrlOf<'_>,
+        session: &mut Session,
+    ) -> Result<Vec<Evidence>> {
+        let pages = pages.into_iter().map(|(order, page)| Ok((order, Head::read(&page.evidence)?, page)));
+        let pages: Vec<(u64, Head, Proposal)> = pages.collect::<Result<_>>()?;
+        self.digests.expect(pages.iter().map(|(_, head, _)| &head.sha256));
+        Followed::of(session)?.expect(pages.iter().map(|(_, head, _)| head));
+        let mut others = Vec::new();
+        for (order, head, page) in pages {
+            others.extend(self.follow_one(order, head, page, url_of, session)?);
         }
-        let url = parse(&page.url)?;
-        let links = page.links.iter().map(|(url, content)| Ok(OutLink::new(parse(url)?, *content, &self.keys)));
+        Followed::close(session)?;
+        Ok(others)
+    }
+
+    fn follow_one(
+        &mut self,
+        order: u64,
+        head: Head,
+        page: Proposal,
+        url_of: UrlOf<'_>,
+        session: &mut Session,
+    ) -> Result<Option<Evidence>> {
+        if !head.is_first {
+            return self.judge_followed(order, &page, url_of, session).map(Some);
+        }
+        if self.digests.owner(&head.sha256, session)?.is_some_and(|owner| owner.id.url != head.id.url) {
+            return Ok(None);
+        }
+        let known = match (&head.signature, &head.statement) {
+            (Some(signature), _) => {
+                self.near.clear();
+                self.fingerprints.near(signature.simhash, None, &mut self.near);
+                let has_own = self.near.iter().all(|(_, distance)| *distance > 0);
+                self.accepted.retain_alike(&mut self.near, &signature.sketch);
+                (self.near.is_empty() && has_own).then_some(Known::All)
+            }
+            (None, Some(statement)) => self.digests.owner(statement, session)?.is_none().then_some(Known::All),
+            (None, None) => None,
+        };
+        if known == Some(Known::All) {
+            return self.follow_new(order, head, page, session);
+        }
+        // The page repeats another one, or its text decides whether it does. In any case it owns its bytes.
+        let is_kept = self.takes(&head, Known::Body, session)?;
+        let evidence = page.evidence()?;
+        if is_kept {
+            Followed::add(order, &head, Known::Body, page.evidence.clone(), session)?;
+        } else {
+            self.digests.claim(&head.sha256, Owner { order, id: head.id }, session)?;
+        }
+        if head.signature.is_some() || head.statement.is_some() {
+            self.judge_followed(order, &page, url_of, session)?;
+        }
+        Ok((!is_kept).then_some(evidence))
+    }
+
+    /// Remembers a page that certainly says something new.
+    fn follow_new(
+        &mut self,
+        order: u64,
+        head: Head,
+        page: Proposal,
+        session: &mut Session,
+    ) -> Result<Option<Evidence>> {
+        if !self.takes(&head, Known::All, session)? {
+            let evidence = page.evidence()?;
+            let Head { id, sha256, signature, statement, .. } = head;
+            let links = evidence.links.clone();
+            self.accept(&Candidate { order, id, sha256, signature, statement, links }, session)?;
+            return Ok(Some(evidence));
+        }
+        if let Some(signature) = &head.signature {
+            self.fingerprints.insert_new(signature.simhash);
+            self.accepted.note(signature.simhash, Entry { order, id: head.id, sketch: signature.sketch });
+        }
+        Followed::add(order, &head, Known::All, page.evidence, session)?;
+        Ok(None)
+    }
+
+    /// Whether a page can be kept as it came.
+    fn takes(&self, head: &Head, known: Known, session: &Session) -> Result<bool> {
+        let statement = head.statement.as_ref().filter(|_| known == Known::All);
+        let is_new = [Some(&head.sha256), statement].into_iter().flatten().all(|digest| !self.digests.may_have(digest));
+        Ok(is_new && Followed::of(session)?.takes(head, known))
+    }
+
+    /// Judges a page as the other process does.
+    fn judge_followed(
+        &mut self,
+        order: u64,
+        page: &Proposal,
+        url_of: UrlOf<'_>,
+        session: &mut Session,
+    ) -> Result<Evidence> {
+        let evidence = page.evidence()?;
+        let rest: Rest = codec::decode(&page.rest, "a page of another process")?;
+        let Head { id, sha256, signature, statement, .. } = &evidence.head;
+        let url = parse(&evidence.url)?;
+        let links = rest.links.iter().map(|(url, content)| Ok(OutLink::new(parse(url)?, *content, &self.keys)));
         let links: Vec<OutLink> = links.collect::<Result<_>>()?;
-        let media = page.candidate.links.media.members().into_iter();
+        let media = evidence.links.media.members().into_iter();
         let read = Page {
             is_text: true,
             sha256: *sha256,
-            text: page.text,
-            odd: page.odd,
+            text: evidence.text,
+            odd: rest.odd,
             signature: signature.clone(),
             statement: *statement,
             media: media.filter(|medium| MediumKind::of(*medium) != MediumKind::Text).map(u64::from).collect(),
-            asides: page.asides.clone(),
+            asides: rest.asides,
             ..Page::default()
         };
-        let before = page.before.as_ref();
         let case = Case {
-            order: *order,
+            order,
             id: *id,
             url: &url,
-            before,
+            before: rest.before.as_ref(),
             judgeable: true,
             page: &read,
             links: &links,
             ahead: None,
         };
         self.judge(&case, url_of, session)?;
-        Ok(true)
+        Ok(evidence)
     }
 }
 

@@ -6,6 +6,7 @@ use ::url::Url;
 use serde::{Deserialize, Serialize};
 
 use super::Case;
+use super::followed::{self, Followed};
 use super::opaque;
 use crate::spaces;
 use crate::store::{Result, Session, codec};
@@ -75,13 +76,24 @@ impl LinkSet {
 
     /// The stored set of an accepted page. `None` also for a page without links and media: nothing is stored about it.
     pub(super) fn read(page: PageId, session: &Session) -> Result<Option<Self>> {
+        let followed = Followed::of(session)?.links(page, session)?;
+        if followed.is_some() {
+            return Ok(followed.filter(|set| !set.is_empty()));
+        }
         let value = session.get(spaces::LINKS, &key(page))?;
         let stored: Option<Stored> = value.map(|value| codec::decode(&value, "the links of a page")).transpose()?;
         Ok(stored.map(|stored| stored.set))
     }
 
     /// Stores the set of a page that is accepted at `order`.
-    pub(super) fn write(self, page: PageId, order: u64, session: &mut Session) {
+    pub(super) fn write(self, page: PageId, order: u64, session: &mut Session) -> Result<()> {
+        followed::part_links(page, session)?;
+        self.put(page, order, session);
+        Ok(())
+    }
+
+    /// Stores the set of a page that has none.
+    pub(super) fn put(self, page: PageId, order: u64, session: &mut Session) {
         if !self.is_empty() {
             session.put(spaces::LINKS, key(page), codec::encode(&Stored { order, set: self }));
         }
@@ -89,12 +101,14 @@ impl LinkSet {
 
     /// Replaces the set of an accepted page.
     pub(super) fn rewrite(self, page: PageId, order: u64, session: &mut Session) -> Result<()> {
+        followed::part_links(page, session)?;
         let value = (!self.is_empty()).then(|| codec::encode(&Stored { order, set: self }));
         session.overwrite(spaces::LINKS, key(page), value)
     }
 
     /// Removes the set of a page.
     pub(super) fn remove(page: PageId, session: &mut Session) -> Result<()> {
+        followed::part_links(page, session)?;
         session.overwrite(spaces::LINKS, key(page), None)
     }
 

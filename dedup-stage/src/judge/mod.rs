@@ -34,6 +34,7 @@ mod digests;
 mod entry;
 mod fingerprints;
 mod follow;
+mod followed;
 mod glances;
 mod host_seen;
 mod links;
@@ -71,6 +72,7 @@ pub(crate) use counterpart::Comparison;
 pub use counterpart::Counterpart;
 pub use fingerprints::{Ahead, Searcher};
 pub use follow::Proposal;
+pub use followed::{Evidence, followed};
 pub use links::{LinkSet, OutLink, Sample};
 pub use shown::Shown;
 pub use verdict::{Changed, Judgement, UniqueBy, Verdict};
@@ -252,7 +254,7 @@ impl Judge {
         if found.judgement.verdict == Verdict::Unique {
             let entry = Entry { order: case.order, id: case.id, sketch: signature.sketch };
             self.add(signature.simhash, !found.is_known, entry, session)?;
-            LinkSet::of(case).write(case.id, case.order, session);
+            LinkSet::of(case).write(case.id, case.order, session)?;
         }
         Ok((found.judgement, found.twin))
     }
@@ -285,8 +287,7 @@ impl Judge {
             let entry = Entry { order: *order, id: *id, sketch: signature.sketch };
             self.accepted.insert(signature.simhash, is_new, entry, session)?;
         }
-        links.clone().write(*id, *order, session);
-        Ok(())
+        links.clone().write(*id, *order, session)
     }
 
     /// Forgets the earlier content of a URL, and remembers the present one.

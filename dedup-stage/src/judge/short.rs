@@ -22,13 +22,13 @@ impl Judge {
         let unique = Judgement { verdict: Verdict::Unique, novelty: 1.0, unique_by: None };
         let Some(first) = self.digests.owner(statement, session)?.filter(|first| first.id.url != case.id.url) else {
             self.digests.claim(statement, owner, session)?;
-            LinkSet::of(case).write(case.id, case.order, session);
+            LinkSet::of(case).write(case.id, case.order, session)?;
             return Ok((unique, None));
         };
         let mut twin = Comparison::accepted(case, first.id, &self.keys, session)?;
         if twin.has_any_news(case, url_of, session)? {
             // The links are stored for the next visit of this URL.
-            LinkSet::of(case).write(case.id, case.order, session);
+            LinkSet::of(case).write(case.id, case.order, session)?;
             return Ok((Judgement { unique_by: Some(UniqueBy::LinksOfFewWords), ..unique }, None));
         }
         let verdict = Verdict::Near { of: first.id, distance: 0, resemblance: 1.0 };

@@ -2,8 +2,8 @@
 //!
 //! Keys are not encoded here. They are big-endian numbers one after the other, so keys sort as these numbers do.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::{Error, Result};
 
@@ -13,8 +13,8 @@ pub fn encode<T: Serialize + ?Sized>(record: &T) -> Vec<u8> {
     postcard::to_allocvec(record).expect("a record has a stored form")
 }
 
-/// Decodes a record. `what` names the record in the error.
-pub fn decode<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T> {
+/// Decodes a record, which may borrow from the bytes. `what` names the record in the error.
+pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8], what: &str) -> Result<T> {
     match postcard::take_from_bytes(bytes) {
         Ok((record, [])) => Ok(record),
         _ => Err(damaged(what)),

@@ -19,7 +19,7 @@ use fjall::{
     AbstractTree, CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode,
 };
 
-use super::{Batch, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor, tear};
+use super::{Batch, Change, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor, tear};
 
 /// A directory with a log-structured store, which is open in this process only.
 pub struct Disk {
@@ -200,11 +200,22 @@ impl Store for Disk {
     }
 
     fn commit(&mut self, batch: &Batch) -> Result<()> {
+        self.commit_all(batch.iter())
+    }
+}
+
+impl Disk {
+    /// Does the same as [`Store::commit`] with the changes of several batches.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the disk fails.
+    pub fn commit_all<'a>(&mut self, batch: impl Iterator<Item = &'a Change>) -> Result<()> {
         let number = self.marks[Space::META.number()] + 1;
         let mut marks = self.marks;
         marks[Space::META.number()] = number;
         // A batch that grows takes twice its memory meanwhile.
-        let places = batch.len() + self.spaces.0.len();
+        let places = batch.size_hint().0 + self.spaces.0.len();
         let out = OwnedWriteBatch::with_capacity(self.database.clone(), places);
         let mut out = out.durability(Some(PersistMode::SyncAll));
         for change in batch {

@@ -1,10 +1,12 @@
 //! Holds changes that are on their way to the store. They can be read at once, and become durable together.
 
+use std::any::Any;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 
 use super::undo::Log;
-use super::{Batch, Change, Result, Space, Store, Visitor};
+use super::{Batch, Change, Error, Result, Space, Store, Visitor};
 
 /// The pending changes of one space: new values, or `None` for keys that are to be deleted.
 type Pending = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
@@ -19,6 +21,8 @@ pub struct Session {
     bytes: usize,
     /// The undo log, if this session keeps one.
     pub(super) log: Option<Log>,
+    /// What was derived from the entries: see [`Session::derived`].
+    derived: OnceCell<Box<dyn Any + Send>>,
 }
 
 impl std::fmt::Debug for Session {
@@ -34,7 +38,7 @@ impl Session {
 
     /// A session without pending changes.
     pub fn new(store: Box<dyn Store>) -> Self {
-        Self { store, pending: Vec::new(), changes: 0, bytes: 0, log: None }
+        Self { store, pending: Vec::new(), changes: 0, bytes: 0, log: None, derived: OnceCell::new() }
     }
 
     /// Sets a value. If the session keeps an undo log, the entry must be new. For other entries see
@@ -115,6 +119,28 @@ impl Session {
         Ok(())
     }
 
+    /// A value that follows from the entries, and that everybody who reads them needs. `derive` makes it when it is
+    /// first asked for. From then on, whoever changes these entries must change it, too. A session has one such value.
+    pub(crate) fn derived<T: Any + Send>(&self, derive: impl FnOnce(&Self) -> Result<T>) -> Result<&T> {
+        if self.derived.get().is_none() {
+            let derived = derive(self)?;
+            self.derived.get_or_init(|| Box::new(derived));
+        }
+        self.derived.get().and_then(|derived| derived.downcast_ref()).ok_or_else(other)
+    }
+
+    /// Like [`Session::derived`], to change the value.
+    pub(crate) fn derived_mut<T: Any + Send>(&mut self, derive: impl FnOnce(&Self) -> Result<T>) -> Result<&mut T> {
+        self.derived(derive)?;
+        self.derived.get_mut().and_then(|derived| derived.downcast_mut()).ok_or_else(other)
+    }
+
+    /// Forgets the derived value, as if the session were opened again.
+    #[cfg(test)]
+    pub(crate) fn forget_derived(&mut self) {
+        self.derived = OnceCell::new();
+    }
+
     /// Roughly the bytes of memory of all changes since the last commit. Changes that were changed again count, too.
     pub fn pending_bytes(&self) -> usize {
         self.bytes
@@ -144,4 +170,8 @@ impl Session {
         }
         result
     }
+}
+
+fn other() -> Error {
+    Error::Engine("a session has one derived value".into())
 }

@@ -1,0 +1,78 @@
+//! The records of pages that other processes judged.
+
+use serde::{Deserialize, Serialize};
+
+use crate::store::{Result, codec};
+
+/// Pages that follow each other in the common order. The key is the order of the first one.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Record<'a> {
+    /// The order of the first page. (The order is the first field of every record of the judge, see [`crate::stage`].)
+    pub(super) order: u64,
+    /// The pages.
+    #[serde(borrow)]
+    pub(super) pages: Vec<Kept<'a>>,
+}
+
+/// A page of a record.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Kept<'a> {
+    /// Its order, counted from that of the record.
+    pub(super) after: u64,
+    /// What the record tells of it.
+    pub(super) known: Known,
+    /// The stored form of its [`super::Evidence`].
+    #[serde(borrow, serialize_with = "blob::serialize")]
+    pub(super) evidence: &'a [u8],
+}
+
+/// What a record tells of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::judge) enum Known {
+    /// All about an accepted page: later pages may be copies of it.
+    All,
+    /// That the page had its body first. It repeats another page in other bytes, or it says nothing.
+    Body,
+    /// Its URL. What else is known is in other records.
+    Parted,
+}
+
+impl<'a> Record<'a> {
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
+        codec::decode(bytes, "pages of other processes")
+    }
+}
+
+/// Bytes within a record. Serde takes a `Vec<u8>` for a row of numbers, and handles each of them.
+pub(in crate::judge) mod blob {
+    use std::fmt;
+
+    use serde::de::{Error, Visitor};
+    use serde::{Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &impl AsRef<[u8]>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(bytes.as_ref())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        from.deserialize_byte_buf(Bytes)
+    }
+
+    struct Bytes;
+
+    impl Visitor<'_> for Bytes {
+        type Value = Vec<u8>;
+
+        fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+            to.write_str("bytes")
+        }
+
+        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+            Ok(bytes.to_vec())
+        }
+
+        fn visit_byte_buf<E: Error>(self, bytes: Vec<u8>) -> Result<Vec<u8>, E> {
+            Ok(bytes)
+        }
+    }
+}
