@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use super::Error;
 use super::file::Signatures;
 use super::format::DIGEST;
+use super::lower_bound::lower_bound;
 use crate::hamming::Design;
 use crate::hamming::frozen::{self, Frozen, IndexSpec, Load, Reader};
 use crate::signature::{RECIPE, Sketch};
@@ -29,9 +30,6 @@ const MOST: usize = 64;
 /// What is said of a damaged index.
 const REMEDY: &str = "without that index file, a new one is built";
 
-/// Number of fingerprints from one entry of the sample to the next.
-const STEP: usize = 512;
-
 /// A signature file, with the index of its fingerprints.
 #[derive(Debug)]
 pub struct Known {
@@ -40,9 +38,6 @@ pub struct Known {
     index: Frozen,
     index_path: PathBuf,
     distance: u32,
-    /// Every 512th fingerprint. It tells where a fingerprint is, so the row of the fingerprint is found with one read
-    /// of the file.
-    sample: Vec<u64>,
 }
 
 /// The document that a page repeats.
@@ -98,9 +93,8 @@ impl Known {
             Err(error) => return Err(error),
         };
         signatures.advise_random();
-        let sample = signatures.fingerprints().iter().step_by(STEP).copied().collect();
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self { name, signatures, index, index_path: place, distance, sample })
+        Ok(Self { name, signatures, index, index_path: place, distance })
     }
 
     /// Builds the index beside a signature file. Returns its number of bytes. `done` gets the share of the work that
@@ -133,9 +127,9 @@ impl Known {
         &self.signatures
     }
 
-    /// Bytes of the tables of the index and of the sample, which are read in searches.
+    /// Bytes of the tables of the index, which are read in searches.
     pub fn index_bytes(&self) -> u64 {
-        self.index.bytes().0 + 8 * self.sample.len() as u64
+        self.index.bytes().0
     }
 
     /// The id of a document, as JSON. Errors if the file is damaged.
@@ -155,12 +149,8 @@ impl Known {
 
     /// The first row with this fingerprint, if it is in the file.
     fn first_row(&self, fingerprint: u64) -> usize {
-        let step = self.sample.partition_point(|sample| *sample < fingerprint);
-        let from = step.saturating_sub(1) * STEP;
         let fingerprints = self.signatures.fingerprints();
-        // Equal fingerprints may begin in the step before, and go on after the end of this one.
-        let until = fingerprints.len().min((step + 1) * STEP);
-        from + fingerprints[from..until].partition_point(|f| *f < fingerprint)
+        lower_bound(fingerprints.len(), fingerprint, |i| fingerprints[i])
     }
 }
 

@@ -13,6 +13,7 @@ mod format;
 pub mod input;
 pub mod join;
 mod known;
+mod lower_bound;
 mod merge;
 pub mod output;
 mod record;
