@@ -1,56 +1,23 @@
-//! Documents in tables: Parquet files, Arrow IPC files and streams, and tables in memory.
+//! Documents in tables: the rows of Parquet files, of Arrow IPC files and streams, and of tables in memory.
 
-use std::fs::File;
-use std::io::{self, BufReader};
-use std::path::Path;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMillisecondType;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, StructArray};
 use arrow_cast::cast;
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::{Bad, Fields, Format, Piece, millis, numbered, quoted};
+use super::{Bad, Fields, millis, numbered, quoted};
 use crate::corpus::NO_DATE;
 use crate::corpus::sign::{Document, TEXT};
 
 /// The most rows of a piece.
-const ROWS: usize = 1024;
-
-/// The batches of a file. Only the columns that are needed are read. Errors if the file cannot be read, or no column
-/// has the documents.
-pub fn batches(path: &Path, format: Format, fields: &Fields) -> io::Result<Box<dyn Iterator<Item = Piece> + Send>> {
-    let file = File::open(path)?;
-    let damaged = |error: &dyn std::fmt::Display| io::Error::new(io::ErrorKind::InvalidData, error.to_string());
-    if format == Format::Parquet {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| damaged(&error))?;
-        let wanted = wanted(builder.schema(), fields)?;
-        let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
-        let reader = builder.with_projection(mask).with_batch_size(ROWS).build();
-        return Ok(pieces(reader.map_err(|error| damaged(&error))?));
-    }
-    let projected = |schema: SchemaRef| wanted(&schema, fields);
-    match arrow_ipc::reader::FileReader::try_new_buffered(file, None) {
-        Ok(reader) => {
-            let columns = projected(reader.schema())?;
-            let reader = arrow_ipc::reader::FileReader::try_new_buffered(File::open(path)?, Some(columns));
-            Ok(pieces(reader.map_err(|error| damaged(&error))?))
-        }
-        // A file without a footer is a stream.
-        Err(_) => {
-            let open = || io::Result::Ok(BufReader::new(File::open(path)?));
-            let stream = arrow_ipc::reader::StreamReader::try_new(open()?, None).map_err(|error| damaged(&error))?;
-            let columns = projected(stream.schema())?;
-            let stream = arrow_ipc::reader::StreamReader::try_new(open()?, Some(columns));
-            Ok(pieces(stream.map_err(|error| damaged(&error))?))
-        }
-    }
-}
+pub(super) const ROWS: usize = 1024;
 
 /// The places of the columns that are needed. Errors if no column has the documents.
-fn wanted(schema: &SchemaRef, fields: &Fields) -> io::Result<Vec<usize>> {
+pub(super) fn wanted(schema: &SchemaRef, fields: &Fields) -> io::Result<Vec<usize>> {
     let root = |name: &str| {
         let outer = name.split_once('.').map_or(name, |(outer, _)| outer);
         schema.index_of(name).or_else(|_| schema.index_of(outer)).ok()
@@ -69,18 +36,10 @@ fn wanted(schema: &SchemaRef, fields: &Fields) -> io::Result<Vec<usize>> {
     Ok(columns)
 }
 
-fn pieces<E: std::fmt::Display>(
-    reader: impl Iterator<Item = Result<RecordBatch, E>> + Send + 'static,
-) -> Box<dyn Iterator<Item = Piece> + Send> {
-    let mut row = 0;
-    Box::new(reader.map(move |batch| match batch {
-        Ok(batch) => {
-            let first = row;
-            row += batch.num_rows() as u64;
-            Piece::Batch(first, batch)
-        }
-        Err(error) => Piece::Bad(Bad { place: format!("after row {row}"), what: error.to_string() }),
-    }))
+/// Calls a reader of Arrow or Parquet. Such readers panic at damage that they do not expect. Here it is an error.
+pub(super) fn guarded<T>(read: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let panicked = |_| Err(io::Error::new(io::ErrorKind::InvalidData, "the file is damaged"));
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(panicked)
 }
 
 /// The columns of a batch that make up documents.

@@ -7,8 +7,12 @@
 pub mod arrow;
 mod date;
 mod files;
+#[cfg(feature = "arrow")]
+mod ipc;
 mod json;
 mod lines;
+#[cfg(feature = "arrow")]
+mod parquet;
 mod warc;
 
 use std::fs::File;
@@ -203,7 +207,10 @@ fn unpacked(mut input: Box<dyn BufRead + Send>) -> io::Result<Box<dyn Read + Sen
 
 #[cfg(feature = "arrow")]
 fn tables(path: &Path, format: Format, fields: &Fields) -> io::Result<Box<dyn Iterator<Item = Piece> + Send>> {
-    arrow::batches(path, format, fields)
+    match format {
+        Format::Parquet => parquet::batches(path, fields),
+        _ => ipc::batches(path, fields),
+    }
 }
 
 #[cfg(not(feature = "arrow"))]

@@ -7,6 +7,8 @@ mod files;
 mod join;
 mod known;
 mod recall;
+#[cfg(feature = "arrow")]
+mod tables;
 
 use std::path::Path;
 
