@@ -1,8 +1,10 @@
 """Tests with the built program: [DEDUP_STAGE=…/dedup-stage] python -m unittest discover -p test_client.py"""
 
 import asyncio
+import gc
 import tempfile
 import unittest
+import warnings
 
 from dedup_stage import DedupStage, DedupStageError
 from dedup_stage.aio import AsyncDedupStage
@@ -12,6 +14,16 @@ PAGE = f"<title>One</title><p>{TEXT}</p><a href='/next'>next</a>"
 
 
 class Client(unittest.TestCase):
+    def test_pipes_are_closed_when_the_program_has_ended(self) -> None:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            stage = DedupStage(distance=1000)
+            with self.assertRaisesRegex(DedupStageError, "code 2"):
+                stage.judge("http://a.test/", "")
+            del stage
+            gc.collect()
+        self.assertEqual([str(warning.message) for warning in warned], [])
+
     def test_a_copy_is_a_copy(self) -> None:
         with DedupStage() as stage:
             first = stage.judge("http://a.test/1", PAGE, id={"n": 1})
@@ -75,6 +87,21 @@ class AsyncClient(unittest.IsolatedAsyncioTestCase):
         await stage.start()
         results = await asyncio.gather(*(stage.judge("http://a.test/", "") for _ in range(5)), return_exceptions=True)
         self.assertTrue(all(isinstance(result, DedupStageError) for result in results), results)
+        with self.assertRaisesRegex(DedupStageError, "not running"):
+            await stage.judge("http://a.test/", "")
+        with self.assertRaisesRegex(DedupStageError, "code 2"):
+            await stage.close()
+
+    async def test_who_waits_to_send_when_the_program_ends_is_told(self) -> None:
+        stage = AsyncDedupStage(distance=1000)
+        await stage.start()
+        async with stage._sending:
+            late = asyncio.create_task(stage.judge("http://a.test/", ""))
+            await stage._reader  # the program has ended
+        with self.assertRaisesRegex(DedupStageError, "not running"):
+            await late
+        with self.assertRaisesRegex(DedupStageError, "code 2"):
+            await stage.close()
 
 
 if __name__ == "__main__":

@@ -98,8 +98,9 @@ class DedupStage:
             self._process.stdin.close()
         except BrokenPipeError:
             pass
-        self._process.stdout.read()
-        self._process.stdout.close()
+        if not self._process.stdout.closed:
+            self._process.stdout.read()
+        self._close_pipes()
         code = self._process.wait()
         if code not in (0, 11):
             raise DedupStageError(f"dedup-stage ended with code {code}")
@@ -121,7 +122,18 @@ class DedupStage:
         return json.loads(line)
 
     def _ended(self) -> NoReturn:
-        raise DedupStageError(f"dedup-stage ended with code {self._process.wait()}")
+        code = self._process.wait()
+        # Nobody may call close() after this, and the pipes must not stay open.
+        self._close_pipes()
+        raise DedupStageError(f"dedup-stage ended with code {code}")
+
+    def _close_pipes(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except BrokenPipeError:
+                    pass  # what was not sent is lost with the program
 
     def __enter__(self) -> DedupStage:
         return self

@@ -36,6 +36,7 @@ class AsyncDedupStage:
         self._reader: asyncio.Task[None] | None = None
         # Answers come in the order of the questions.
         self._waiting: deque[asyncio.Future[Any]] = deque()
+        self._has_ended = False
         self._sending = asyncio.Lock()
 
     async def start(self) -> None:
@@ -88,11 +89,12 @@ class AsyncDedupStage:
             raise DedupStageError(f"dedup-stage ended with code {code}")
 
     async def _ask(self, line: bytes) -> Any:
-        if self._process is None or self._reader is None or self._reader.done():
-            raise DedupStageError("dedup-stage is not running")
-        assert self._process.stdin is not None
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         async with self._sending:
+            # The program may have ended while this coroutine waited for its turn. Then nobody would answer.
+            if self._process is None or self._reader is None or self._has_ended:
+                raise DedupStageError("dedup-stage is not running")
+            assert self._process.stdin is not None
             self._waiting.append(answer)
             self._process.stdin.write(line)
             try:
@@ -109,6 +111,7 @@ class AsyncDedupStage:
                 if not answer.done():  # its coroutine may have been cancelled
                     answer.set_result(json.loads(line))
         finally:
+            self._has_ended = True
             for answer in self._waiting:
                 if not answer.done():
                     answer.set_exception(DedupStageError("dedup-stage has ended"))
