@@ -128,8 +128,18 @@ fn library(asked: &Asked) -> Answer {
     let typed = |kind: &str, body: Vec<u8>| (200, vec![("content-type", kind.to_owned())], body);
     match asked.target.as_str() {
         "/" => html(
-            "<a href=/rss>r</a><a href=/json>j</a><a href=/read.md>m</a><a href=/paper.pdf>p</a><a href=/sheet.xlsx>x</a><a href=/bad.pdf>b</a>",
+            "<a href=/rss>r</a><a href=/json>j</a><a href=/read.md>m</a><a href=/paper.pdf>p</a><a href=/sheet.xlsx>x</a><a href=/bad.pdf>b</a><a href=/bytes>f</a><a href=/api>a</a><a href=/bytes.pdf>c</a><a href=/bytes.bin>d</a>",
         ),
+        "/bytes" => typed(
+            "application/octet-stream",
+            b"<rss><channel><item><link>http://l.test/by-bytes</link></item></channel></rss>".to_vec(),
+        ),
+        "/api" => {
+            let feed = json!({"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "1", "url": "http://l.test/by-an-api"}]});
+            typed("application/json", feed.to_string().into_bytes())
+        }
+        "/bytes.pdf" => typed("application/octet-stream", pdf(&words(3, 100), "http://l.test/by-pdf-of-bytes")),
+        "/bytes.bin" => typed("application/octet-stream", vec![7; 100_000]),
         "/rss" => typed(
             "application/rss+xml",
             b"<rss><channel><item><link>http://l.test/by-rss</link></item></channel></rss>".to_vec(),
@@ -149,6 +159,33 @@ fn library(asked: &Asked) -> Answer {
         }
         _ => missing(),
     }
+}
+
+/// A feed or a PDF file is read whatever type its server gives; of other bytes nothing is kept. No archive asks for the
+/// bodies here.
+#[test]
+fn feeds_and_files_are_known_by_their_first_bytes() -> anyhow::Result<()> {
+    let (told, dir) = (Told::new(library)?, tempfile::tempdir()?);
+    let (out, connect_to) = (dir.path().join("crawl"), told.settings(&[])?.fetch.connect_to.remove(0));
+    let flags = ["--allow-private", "--delay", "0s", "--address-delay", "0s", "--patience", "1s", "-q"];
+    let begin = ["crawl", "http://l.test/", "--dir", &out.to_string_lossy(), "--connect-to", &connect_to];
+    run(&[&begin[..], &flags].concat())?;
+    let pages = lines(&out, "pages.jsonl")?;
+    let page = |path: &str| {
+        let found = pages.iter().find(|page| text(page, "url") == format!("http://l.test{path}"));
+        found.unwrap_or_else(|| panic!("{path} is not among {pages:?}"))
+    };
+    for path in ["/by-rss", "/by-bytes", "/by-an-api", "/by-pdf-of-bytes"] {
+        assert_eq!(text(page(path), "verdict"), "unique", "{path}");
+    }
+    for (path, links) in [("/rss", 1), ("/bytes", 1), ("/api", 1), ("/bytes.bin", 0)] {
+        let page = page(path);
+        let said = (&page["links"], text(page, "verdict"), &page["simhash"], &page["error"], &page["truncated"]);
+        let expected = (&json!(links), "unjudged", &Value::Null, &Value::Null, &json!(false));
+        assert_eq!(said, expected, "{path}");
+    }
+    assert_eq!(page("/bytes.bin")["bytes"], 0);
+    Ok(())
 }
 
 /// Runs the built program. Returns its stdout.

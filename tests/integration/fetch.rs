@@ -181,6 +181,37 @@ fn the_kind_of_job_decides_what_is_read() {
     assert_eq!((image.status, image.body.len(), image.truncated), (200, 0, Some(Truncation::NotAPage)));
 }
 
+/// A type that says little: the first bytes decide, also of a compressed body. An error page is not looked at.
+#[test]
+fn first_bytes_decide_where_the_type_says_little() {
+    let feed = format!("<rss><channel>{}</channel></rss>", "<item><link>/x</link></item>".repeat(5_000));
+    let (plain, packed) = (feed.clone(), compress(Coding::Gzip, feed.as_bytes()));
+    let server = Server::new(move |request| match request {
+        _ if request.contains("packed") => {
+            answer("200 OK", "content-type: application/octet-stream\r\ncontent-encoding: gzip\r\n", &packed)
+        }
+        _ if request.contains("plain") => {
+            answer("200 OK", "content-type: application/octet-stream\r\n", plain.as_bytes())
+        }
+        _ if request.contains("gone") => {
+            answer("404 Not Found", "content-type: application/octet-stream\r\n", plain.as_bytes())
+        }
+        _ if request.contains("short") => answer("200 OK", "content-type: application/json\r\n", b"{}"),
+        _ => answer("200 OK", "content-type: application/json\r\n", &vec![b'['; 8 << 20]),
+    });
+    let settings = server.settings();
+    let get = |path: &str| fetch(&settings, request(&format!("http://a.test/{path}"))).expect("an answer");
+    for path in ["plain", "packed"] {
+        let response = get(path);
+        assert_eq!((response.truncated, &response.body[..] == feed.as_bytes()), (None, true), "{path}");
+    }
+    for path in ["gone", "short", "data"] {
+        let response = get(path);
+        assert_eq!((response.body.len(), response.truncated), (0, Some(Truncation::NotAPage)), "{path}");
+        assert!(response.wire_bytes < 1 << 20, "{path}: {} bytes were received", response.wire_bytes);
+    }
+}
+
 #[test]
 fn a_short_body_nobody_wants_keeps_the_connection() {
     let server = Server::new(|_| answer("200 OK", "content-type: image/png\r\n", &[b'x'; 10_000]));

@@ -205,6 +205,12 @@ impl Worker<'_> {
     fn text(&mut self, answered: &Answered<'_>, kind: Kind, content_type: Option<&str>) -> Page {
         let Answered { job, response, .. } = *answered;
         let input = page::Input { url: &job.url, status: response.status, content_type, body: &response.body };
+        // The text of a feed is no text of a page, whatever type its server gives.
+        let input = match kind {
+            Kind::Feed => page::Input { content_type: Some("application/xml"), ..input },
+            Kind::JsonFeed => page::Input { content_type: Some("application/feed+json"), ..input },
+            _ => input,
+        };
         let (mut list, mut cut) = (None, 0);
         let links: Vec<Url> = match kind {
             Kind::Pdf => return self.pdf(answered, &input),

@@ -41,7 +41,7 @@ pub const MAX_ENTRIES: usize = 10_000;
 const HEAD: usize = 1024;
 
 /// Finds the kind of an answer by its type, the end of its path and its first bytes. XML and JSON of other kinds are
-/// `Other`.
+/// `Other`. A type that says little ([`is_vague`]) counts less than the first bytes.
 pub fn kind(content_type: Option<&str>, url: &Url, body: &[u8]) -> Kind {
     let essence = essence(content_type);
     let head = &body[..body.len().min(HEAD)];
@@ -54,14 +54,40 @@ pub fn kind(content_type: Option<&str>, url: &Url, body: &[u8]) -> Kind {
         // Programs that do not name a type get one of these from their server.
         "text/html" | "text/plain" | "" if begins_with_markup(head) && looks_like_feed(head) => Kind::Feed,
         "application/feed+json" => Kind::JsonFeed,
-        "application/json" if json::looks_like_feed(head) => Kind::JsonFeed,
         "application/pdf" | "application/x-pdf" => Kind::Pdf,
         "text/markdown" | "text/x-markdown" => Kind::Markdown,
         "text/plain" | "" if has_extension(url, &["md", "markdown", "mdown", "mkd"]) => Kind::Markdown,
         "text/plain" => Kind::Text,
         essence if is_office(essence) => Kind::Office,
+        essence if says_little(essence) && begins_with_markup(head) && looks_like_feed(head) => Kind::Feed,
+        essence if says_little(essence) && json::looks_like_feed(head) => Kind::JsonFeed,
         _ => Kind::Other,
     }
+}
+
+/// Whether an answer of this type may be read although the type does not promise it: servers give feeds and PDF files
+/// types such as `application/octet-stream`, `application/json` and `application/x-rss`. The first bytes tell
+/// ([`is_recognised`]).
+pub fn is_vague(content_type: Option<&str>) -> bool {
+    says_little(&essence(content_type))
+}
+
+fn says_little(essence: &str) -> bool {
+    const PARTS: [&str; 9] = ["octet-stream", "download", "unknown", "json", "xml", "rss", "atom", "feed", "pdf"];
+    let (kind, rest) = essence.split_once('/').unwrap_or_default();
+    !matches!(kind, "image" | "audio" | "video" | "font")
+        && PARTS.iter().any(|part| rest.contains(part))
+        && !is_office(essence)
+}
+
+/// Whether the first bytes of an answer whose type is vague show that it is read. `None` if more bytes are needed.
+pub fn is_recognised(head: &[u8], is_whole: bool) -> Option<bool> {
+    if head.len() < HEAD && !is_whole {
+        return None;
+    }
+    let head = &head[..head.len().min(HEAD)];
+    let is_pdf = cfg!(feature = "pdf") && head.starts_with(b"%PDF-");
+    Some(is_pdf || begins_with_markup(head) && looks_like_feed(head) || json::looks_like_feed(head))
 }
 
 /// Whether an answer of this type is read although it is no page.

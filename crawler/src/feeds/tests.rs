@@ -85,6 +85,11 @@ fn kinds_are_told_apart() {
         ("application/feed+json", "/", "{}", Kind::JsonFeed),
         ("application/json", "/", JSON, Kind::JsonFeed),
         ("application/json", "/", "{\"items\":[]}", Kind::Other),
+        ("application/octet-stream", "/feed", RSS, Kind::Feed),
+        ("application/x-rss", "/feed", RSS, Kind::Feed),
+        ("binary/octet-stream", "/feed", JSON, Kind::JsonFeed),
+        ("application/octet-stream", "/x", "a text that quotes <rss>", Kind::Other),
+        ("image/svg+xml", "/x", RSS, Kind::Other),
         ("application/octet-stream", "/x", "%PDF-1.7", Kind::Pdf),
         ("application/pdf", "/", "", Kind::Pdf),
         ("text/markdown", "/", "# x", Kind::Markdown),
@@ -100,6 +105,28 @@ fn kinds_are_told_apart() {
             "{content_type} {path}"
         );
     }
+}
+
+#[test]
+fn first_bytes_decide_where_the_type_says_little() {
+    for (content_type, expected) in [
+        ("application/octet-stream", true),
+        ("Binary/Octet-Stream; x=y", true),
+        ("application/json", true),
+        ("application/x-rss+xml", true),
+        ("image/svg+xml", false),
+        ("application/zip", false),
+        ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", false),
+    ] {
+        assert_eq!(is_vague(Some(content_type)), expected, "{content_type}");
+    }
+    assert_eq!(is_recognised(&RSS.as_bytes()[..10], false), None, "more bytes may come");
+    assert_eq!(is_recognised(RSS.as_bytes(), true), Some(true));
+    assert_eq!(is_recognised(JSON.as_bytes(), true), Some(true));
+    assert_eq!(is_recognised(b"", true), Some(false));
+    assert_eq!(is_recognised(&[0; 2_000], false), Some(false));
+    let late = format!("{}<rss>", " ".repeat(2_000));
+    assert_eq!(is_recognised(late.as_bytes(), true), Some(false), "only the first bytes count");
 }
 
 #[test]

@@ -50,6 +50,14 @@ impl Buffer {
         }
     }
 
+    /// The bytes so far.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Few(bytes) => bytes,
+            Self::Many(mapped) => mapped.as_ref(),
+        }
+    }
+
     /// The size that the buffer should have to take `needed` bytes, if it never takes more than `cap`.
     pub(super) fn wanted(&self, needed: usize, cap: usize) -> usize {
         let most = cap.max(LEAST);

@@ -167,13 +167,15 @@ impl HttpFetch {
         }
     }
 
-    /// Reads the body into `body`, as far as the caps and the time-outs allow.
+    /// Reads the body into `body`, as far as the caps and the time-outs allow. With `Worth::Head`, it ends
+    /// after the first bytes if these show that the body is not read.
     async fn read(
         &self,
         watch: &mut Watch,
         frames: &mut reqwest::Body,
         body: &mut Body,
         started: Instant,
+        worth: &mut Worth,
     ) -> Result<Option<Truncation>, FetchError> {
         let end = started + self.timeouts.total;
         let mut deadline = (Instant::now() + self.timeouts.idle).min(end);
@@ -185,7 +187,10 @@ impl HttpFetch {
                     give_way(watch, body.wire_bytes, body.share.bytes())?;
                     continue;
                 }
-                Ok(None) => return Ok(body.finish()),
+                Ok(None) => {
+                    *worth = worth.after(body.decoded.bytes(), true);
+                    return Ok(body.finish());
+                }
                 Ok(Some(Err(error))) => return Ok(Some(failure::of_body(&error))),
                 Ok(Some(Ok(frame))) => frame,
             };
@@ -196,6 +201,10 @@ impl HttpFetch {
                 Ok(()) => {}
                 Err(Full::Cut(truncation)) => return Ok(Some(truncation)),
                 Err(Full::Budget) => return Err(FetchError::Budget),
+            }
+            *worth = worth.after(body.decoded.bytes(), false);
+            if *worth == Worth::Nothing {
+                return Ok(Some(Truncation::NotAPage));
             }
         }
     }
@@ -211,11 +220,11 @@ impl Fetch for HttpFetch {
         let (head, mut frames) = http::Response::<reqwest::Body>::from(response).into_parts();
         let (status, headers) = (head.status.as_u16(), head.headers);
         let promised = content_length(&headers);
-        let worth = request.keep_wire || is_worth_a_body(request.kind, &headers);
-        let cap = if worth { self.caps.of_answer(request.kind, status) } else { 0 };
+        let mut worth = if request.keep_wire { Worth::Whole } else { Worth::of(request.kind, status, &headers) };
+        let cap = if worth == Worth::Nothing { 0 } else { self.caps.of_answer(request.kind, status) };
         let encodings = headers.get_all(header::CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
         let decoder = Decoder::new(encodings);
-        let readable = worth && decoder.is_ok();
+        let readable = worth != Worth::Nothing && decoder.is_ok();
         let mut body = Body::new(
             request.budget.share(),
             decoder.unwrap_or_default(),
@@ -223,12 +232,17 @@ impl Fetch for HttpFetch {
             cap,
             promised.unwrap_or(0),
         );
-        let truncated = if readable {
-            self.read(&mut watch, &mut frames, &mut body, started).await?
+        let cut = if readable {
+            self.read(&mut watch, &mut frames, &mut body, started, &mut worth).await?
         } else {
-            self.drain(&mut frames, promised, started).await;
-            Some(if worth { Truncation::Encoding } else { Truncation::NotAPage })
+            Some(Truncation::Encoding)
         };
+        let truncated = if worth == Worth::Whole { cut } else { Some(Truncation::NotAPage) };
+        if worth != Worth::Whole || !readable {
+            self.drain(&mut frames, promised, started).await;
+            // The first bytes were only looked at.
+            body.decoded = Buffer::new();
+        }
         watch.ended_well(Instant::now().into_std());
         if self.kept.answered(origin(&asked), body.wire_bytes) {
             self.clients.renew();
@@ -313,12 +327,43 @@ fn stand_in(name: &str) -> IpAddr {
     Ipv6Addr::from((0x0100_u128 << 112) | u128::from(hash)).into()
 }
 
-/// Whether a body is worth fetching if no archive keeps it. robots.txt and sitemaps are always read, whatever content
-/// type their servers give.
-fn is_worth_a_body(kind: JobKind, headers: &HeaderMap) -> bool {
-    // A header that is no text says nothing.
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    kind != JobKind::Page || Kind::of(content_type).is_fetched() || feeds::is_read(content_type)
+/// How much of a body is worth fetching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Worth {
+    /// All of it.
+    Whole,
+    /// Its first bytes, which show whether the rest is.
+    Head,
+    /// Nothing.
+    Nothing,
+}
+
+impl Worth {
+    /// How much is worth fetching if no archive keeps it. robots.txt and sitemaps are always read, whatever content type
+    /// their servers give.
+    fn of(kind: JobKind, status: u16, headers: &HeaderMap) -> Self {
+        // A header that is no text says nothing.
+        let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if kind != JobKind::Page || Kind::of(content_type).is_fetched() || feeds::is_read(content_type) {
+            Worth::Whole
+        } else if (200..300).contains(&status) && feeds::is_vague(content_type) {
+            Worth::Head
+        } else {
+            Worth::Nothing
+        }
+    }
+
+    /// How much is worth fetching once these bytes of it are there. `is_whole` says that there are no others.
+    fn after(self, body: &[u8], is_whole: bool) -> Self {
+        match self {
+            Worth::Head => match feeds::is_recognised(body, is_whole) {
+                Some(true) => Worth::Whole,
+                Some(false) => Worth::Nothing,
+                None => Worth::Head,
+            },
+            Worth::Whole | Worth::Nothing => self,
+        }
+    }
 }
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {

@@ -9,6 +9,9 @@
 //! | [`Unknown`](Kind::Unknown) | no type at all | yes | as HTML or text, if its first bytes look like that |
 //! | [`Binary`](Kind::Binary) | `application/octet-stream` | no | the same, if another crawler fetched it |
 //! | [`Other`](Kind::Other) | PDF, office files, archives, images, audio, video, fonts, styles, scripts, data | no | nothing |
+//!
+//! A crawler may fetch more than this table says: ours reads PDF files, and looks at the first bytes of an answer whose
+//! type says little, such as `application/octet-stream`, to find feeds.
 
 /// The kind of content that a content type promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
