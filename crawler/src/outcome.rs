@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use frontier::Failure;
 
 use crate::clock::rfc3339;
-use crate::engine::{Attempt, Stats, Unread, WorstHost, unread};
+use crate::engine::{Attempt, LongDelays, Stats, Unread, WorstHost, unread};
 use crate::estimate::Lost;
 use crate::report::units;
 use crate::stub::Label;
@@ -156,7 +156,10 @@ pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
     let stats = &stats.standing();
     match reason {
         "waiting" if !stats.any_page() => {
-            "Not one page could be fetched. Nothing becomes due within --patience; the same command tries again.".into()
+            format!(
+                "Not one page could be fetched. Nothing becomes due within --patience; the same command tries again.{}",
+                too_long(stats)
+            )
         }
         "done" if !stats.any_page() => "Not one page could be fetched.".into(),
         "done" if stats.walls_with_account > 0 => walled(stats, lost),
@@ -211,8 +214,10 @@ fn limited(stats: &Stats) -> String {
 /// The end of a crawl that would have had to wait for too long.
 fn waiting(stats: &Stats) -> String {
     let due = stats.next_due.map(|due| format!(" The first of it is due at {}.", rfc3339(due))).unwrap_or_default();
-    let mut text =
-        format!("It ended because nothing that is queued becomes due within --patience; it stays queued.{due}");
+    let mut text = format!(
+        "It ended because nothing that is queued becomes due within --patience; it stays queued.{due}{}",
+        too_long(stats)
+    );
     let retrying = stats.retrying.values().sum::<u64>();
     if retrying > 0 {
         let (is, most) = (are(retrying), stats.retrying.iter().max_by_key(|(_, count)| **count));
@@ -226,6 +231,17 @@ fn waiting(stats: &Stats) -> String {
         text.push_str(&format!(" {is} to be tried again, mostly after {why}: {next}."));
     }
     text
+}
+
+/// The hosts whose Crawl-delay is longer than `--patience`, as a sentence.
+fn too_long(stats: &Stats) -> String {
+    let Some(LongDelays { host, delay_ms, hosts }) = &stats.long_delays else { return String::new() };
+    let others = match hosts.saturating_sub(1) {
+        0 => "asks".to_owned(),
+        others => format!("and {} ask", units::counted(others, "other host")),
+    };
+    let delay = units::duration(*delay_ms);
+    format!(" {host} {others} for a Crawl-delay in robots.txt ({delay}): give a --patience that is longer.")
 }
 
 /// The end of a crawl that fetched everything it had queued, but is not complete.

@@ -139,3 +139,44 @@ fn a_login_at_an_unknown_host_is_told_in_words() -> anyhow::Result<()> {
     assert!(!text.contains("Query {") && !text.contains("Name("), "{text}");
     Ok(())
 }
+
+/// A crawl that ends because of a Crawl-delay names the host and the delay, whether it has pages or none, and to scripts,
+/// too. A host that is as slow as the crawl wants it to be is not blamed.
+#[test]
+fn a_crawl_delay_that_is_longer_than_the_patience_is_named() -> anyhow::Result<()> {
+    let told = Told::new(|asked| match (asked.host.as_str(), asked.target.as_str()) {
+        ("slow.test", "/robots.txt") => {
+            (200, vec![("content-type", "text/plain".into())], b"User-agent: *\nCrawl-delay: 30\n".to_vec())
+        }
+        ("fast.test", "/") => html("<p>A page about a bridge</p>"),
+        _ => missing(),
+    })?;
+    let folder = tempfile::tempdir()?;
+    let connect_to = told.settings(&[])?.fetch.connect_to.remove(0);
+    for (name, seeds) in [("alone", &["http://slow.test/"][..]), ("both", &["http://slow.test/", "http://fast.test/"])]
+    {
+        let dir = folder.path().join(name).to_string_lossy().into_owned();
+        let flags = ["--connect-to", &connect_to, "--allow-private", "--delay", "0s", "--address-delay", "0s"];
+        let all = [&["crawl", "--dir", &dir, "--patience", "1s"], &flags[..], seeds].concat();
+        let (_, text) = said(&all)?;
+        assert!(text.contains("slow.test asks for a Crawl-delay in robots.txt (30.0 s)"), "{name}: {text}");
+        assert!(text.contains("give a --patience that is longer"), "{name}: {text}");
+        let report: Value = serde_json::from_slice(&run(&["report", &dir, "--json"])?.stdout)?;
+        let expected = serde_json::json!({"host": "slow.test", "delay_ms": 30_000, "hosts": 1});
+        assert_eq!(report["long_delays"], expected, "{name}");
+    }
+    Ok(())
+}
+
+/// A quiet run writes nothing, also if it has a live page.
+#[test]
+fn a_quiet_run_is_quiet() -> anyhow::Result<()> {
+    let (told, folder) = (site()?, tempfile::tempdir()?);
+    let dir = folder.path().join("crawl").to_string_lossy().into_owned();
+    let connect_to = told.settings(&[])?.fetch.connect_to.remove(0);
+    let flags = ["--connect-to", &connect_to, "--allow-private", "--delay", "0s", "--patience", "1s"];
+    let all = [&["crawl", "http://a.test/", "--dir", &dir, "-q", "--dashboard", "127.0.0.1:0"], &flags[..]].concat();
+    let output = run(&all)?;
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr)?.as_str()), (Some(0), ""));
+    Ok(())
+}

@@ -168,7 +168,7 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
         _ => 0,
     };
     // The live page starts before the seeds are written, so that a port in use leaves no crawl behind.
-    let live = live_page(&settings.output.dashboard, &args.dir, control_in, Reach::default())?;
+    let live = live_page(&settings.output.dashboard, &args.dir, control_in, Reach::default(), args.voice.quiet)?;
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     unmade.keep();
     let parts = engine::Parts { only_visits: refresh.is_some(), ..parts };
@@ -288,15 +288,19 @@ impl Observer for Watching {
     }
 }
 
-/// The live page, if the user wants one.
+/// The live page, if the user wants one. A quiet run does not say its address.
 pub(super) fn live_page(
     address: &str,
     dir: &Path,
     control: Sender<Control>,
     reach: Reach,
+    quiet: bool,
 ) -> anyhow::Result<Option<Dashboard>> {
     let Some(address) = self::address(address)? else { return Ok(None) };
     let live = Dashboard::start_with(address, dir, control, reach).with_context(|| format!("--dashboard {address}"))?;
+    if quiet {
+        return Ok(Some(live));
+    }
     if !live.address().ip().is_loopback() {
         say!("note: the live page can be read by everybody who reaches {}", live.address());
     }

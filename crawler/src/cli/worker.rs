@@ -102,7 +102,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         let beside: Arc<dyn Beside> = begun.health.clone();
         let reach = Reach { hosts: args.dashboard_host, beside: Some(beside) };
-        let live = live_page(&begun.settings.output.dashboard, &dir, control_in, reach)?;
+        let live = live_page(&begun.settings.output.dashboard, &dir, control_in, reach, quiet)?;
         Ok(Watching { terminal: Terminal::new(args.progress, quiet), live, found: None })
     })?;
     let Some((ended, mut watching)) = worked else {

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use frontier::{Detail, Failure, Millis, SkipReason};
+use frontier::{Detail, Failure, HostState, Millis, SkipReason};
 use url::Url;
 
 use super::desk::{Desk, withheld_for};
 use super::error::Result;
 use super::rescue;
-use super::stats::StopReason;
+use super::stats::{LongDelays, StopReason};
 use super::unread;
 use crate::sink::write_skipped;
 use crate::stub::Label;
@@ -26,6 +26,7 @@ impl Desk<'_> {
         self.ledger.note_end(reason)?;
         self.note_finished(reason);
         self.ledger.stats.next_due = due;
+        self.ledger.stats.long_delays = due.and_then(|_| self.long_delays());
         let rules = self.frontier.rules();
         let (mut withheld, mut beyond) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
         let (mut tls, mut unread) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
@@ -74,6 +75,21 @@ impl Desk<'_> {
             && stats.withheld.keys().all(|kind| kind == FORBIDDEN)
             && stats.standing().has_all();
         Ok(())
+    }
+
+    /// The hosts with queued URLs that wait longer than `--patience` because their robots.txt says so.
+    fn long_delays(&self) -> Option<LongDelays> {
+        let (mut hosts, mut first) = (0, None::<(Millis, Millis, String)>);
+        let patience = self.settings.limits.patience.0;
+        self.frontier.hosts(&mut |host| {
+            let HostState::Waiting(due) = host.state else { return };
+            let Some(delay) = host.crawl_delay.filter(|delay| *delay > patience && host.queued > 0) else { return };
+            hosts += 1;
+            if first.as_ref().is_none_or(|(earliest, _, name)| (due, host.name) < (*earliest, name.as_str())) {
+                first = Some((due, delay, host.name.to_owned()));
+            }
+        });
+        first.map(|(_, delay_ms, host)| LongDelays { host, delay_ms, hosts })
     }
 
     /// Records whether the crawl has fetched everything that it can. A round of visits does not show this, unless it

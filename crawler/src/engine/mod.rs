@@ -78,7 +78,7 @@ use login::LogIn;
 pub use peers::{All, Event, PeerProgress, Peers, PeersError, Phase, Proposed, QuotaRequest};
 pub use rescue::lost;
 pub use start::run;
-pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
+pub use stats::{LongDelays, Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use together::{PAGES_AT, places};
 pub use trouble::WorstHost;
 pub use unread::{Unread, causes as unread};

@@ -94,6 +94,8 @@ pub struct Stats {
     /// If the last run ended because nothing that is queued becomes due within `--patience`: the time at which the
     /// first URL becomes due.
     pub next_due: Option<Millis>,
+    /// If the last run ended for that reason, and because of the Crawl-delay of hosts: those hosts.
+    pub long_delays: Option<LongDelays>,
     /// The host with the most troubles.
     pub worst_host: Option<WorstHost>,
     /// The hosts with the most troubles after it.
@@ -225,6 +227,18 @@ impl Stats {
     pub fn pages_per_second(&self) -> f64 {
         if self.elapsed_ms == 0 { 0.0 } else { self.pages as f64 * 1000.0 / self.elapsed_ms as f64 }
     }
+}
+
+/// Hosts whose robots.txt asks for a Crawl-delay that is longer than `--patience`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LongDelays {
+    /// The host among them that is due first.
+    pub host: String,
+    /// Its Crawl-delay, as far as it is kept, in milliseconds.
+    pub delay_ms: Millis,
+    /// The number of these hosts in memory.
+    pub hosts: u64,
 }
 
 /// The reason why a run ended.

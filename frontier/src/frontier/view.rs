@@ -62,6 +62,8 @@ pub struct HostView<'a> {
     pub state: HostState,
     /// Delay between requests now.
     pub delay: Millis,
+    /// The Crawl-delay of its robots.txt, as far as it is kept, if it makes the delay what it is.
+    pub crawl_delay: Option<Millis>,
     /// URLs queued.
     pub queued: u64,
     /// Addresses known.
@@ -166,6 +168,7 @@ impl Frontier {
                 name: &host.name,
                 state,
                 delay: host.pace.delay(&self.conduct.politeness),
+                crawl_delay: host.pace.kept_crawl_delay(&self.conduct.politeness),
                 queued: host.queued(),
                 addresses: host.addresses.ips(),
             });

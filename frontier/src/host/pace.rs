@@ -57,6 +57,13 @@ impl Pace {
         delay.saturating_add(delay.saturating_mul(self.stretch) / 1_000).min(delay.max(Self::LONGEST))
     }
 
+    /// The delay that robots.txt asks for, as far as it is kept; `None` if something else makes the delay longer.
+    pub fn kept_crawl_delay(&self, settings: &Politeness) -> Option<Millis> {
+        let kept = self.crawl_delay.min(settings.max_crawl_delay.0.max(settings.delay.0));
+        let others = Self { crawl_delay: 0, ..self.clone() }.delay(settings);
+        (kept > settings.delay.0 && self.delay(settings) > others).then_some(kept)
+    }
+
     /// The time from one request to the next: the delay, and the time of an answer.
     pub fn turn(&self, settings: &Politeness) -> Millis {
         self.delay(settings).saturating_add(self.response)
@@ -171,6 +178,21 @@ mod tests {
         pace.crawl_delay = Millis::MAX;
         pace.stretch = u64::MAX;
         assert_eq!(pace.delay(&settings), Pace::LONGEST);
+    }
+
+    #[test]
+    fn a_crawl_delay_is_named_only_where_it_makes_the_delay() {
+        let settings = settings();
+        let mut pace = Pace::new("a");
+        assert_eq!(pace.kept_crawl_delay(&settings), None);
+        pace.crawl_delay = 100;
+        assert_eq!(pace.kept_crawl_delay(&settings), None, "the crawl waits as long by itself");
+        pace.crawl_delay = 400;
+        assert_eq!(pace.kept_crawl_delay(&settings), Some(400));
+        pace.crawl_delay = 1_000_000;
+        assert_eq!(pace.kept_crawl_delay(&settings), Some(5_000), "clamped");
+        pace.penalty = 6_000;
+        assert_eq!(pace.kept_crawl_delay(&settings), None, "the penalty is longer");
     }
 
     #[test]
