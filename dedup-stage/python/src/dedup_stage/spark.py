@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pyarrow as pa
 
@@ -121,7 +123,8 @@ def _one_each(session: SparkSession, pairs: list[tuple[int, int]]) -> DataFrame:
 def _local(session: SparkSession, path: str) -> list[str]:
     """The Parquet files that Spark sees at a path, in the form in which executors open them with pyarrow."""
     found = session.read.parquet(path).inputFiles()
-    return sorted(name.removeprefix("file://") for name in found)
+    # Spark names local files by URLs, in which a space is %20.
+    return sorted(url2pathname(urlsplit(name).path) if name.startswith("file:") else name for name in found)
 
 
 def _id_kind(session: SparkSession, path: str) -> str:
