@@ -6,14 +6,12 @@
 //! number (`/list/page-2` is `/list/page-#`), an ending (`.html`), and a program with parameters (`/list.php?page=2`).
 
 use dedup_stage::url::SiteId;
-use url::{Position, Url};
+use url::Url;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The parts of a URL that tell its template.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target<'u> {
-    /// Everything before the path: the scheme, the host, and the port if it is not the usual one.
-    pub origin: &'u str,
     pub path: &'u str,
     query: Option<&'u str>,
 }
@@ -22,17 +20,16 @@ impl<'u> Target<'u> {
     /// The parts of a URL as [`Url`] writes it. So a URL in a record need not be parsed, which takes longer. `None` if
     /// it has no host.
     pub fn written(url: &'u str) -> Option<Self> {
-        let start = url.find("://")? + "://".len();
-        let (origin, rest) = url.split_at(start + url[start..].find('/')?);
+        let (_, rest) = url.split_once("://")?;
         let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
-        let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
-        Some(Self { origin, path, query })
+        let (before, query) = rest.split_once('?').map_or((rest, None), |(before, query)| (before, Some(query)));
+        Some(Self { path: &before[before.find('/')?..], query })
     }
 }
 
 impl<'u> From<&'u Url> for Target<'u> {
     fn from(url: &'u Url) -> Self {
-        Self { origin: &url[..Position::BeforePath], path: url.path(), query: url.query() }
+        Self { path: url.path(), query: url.query() }
     }
 }
 
