@@ -33,7 +33,7 @@ pub use failure::Failure;
 pub use frontier::{
     BudgetView, Counts, Frontier, HostState, HostView, QueuedAs, Skipped, Walk, cut, stored_budgets, stored_notes,
 };
-pub use hold::{Draw, Drawn, Lot, Lots, Sample, SampleSpec, Strata, StrataDraw, Trial};
+pub use hold::{Draw, Drawn, Lot, Lots, Prospect, Sample, SampleSpec, Strata, StrataDraw, Trial};
 pub use host::Expected;
 pub use host::errands::{Asker, Errand};
 pub use host::note::HostNote;

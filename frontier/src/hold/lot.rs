@@ -23,8 +23,9 @@ pub struct Lots {
     /// The *section*: the URLs of the lot that are in one folder (the path without its last segment). One chapter of a
     /// copied manual may have been translated, while all other chapters are copies.
     pub section: Lot,
-    /// The lot: all URLs of one template that are held or stopped for one reason: for counterparts on one host, as
-    /// news, because one corpus knows them, by one rule, or for a spent budget.
+    /// The lot: all URLs of one template, scheme and port that are held or stopped for one reason: for counterparts on
+    /// one host, as news, because one corpus knows them, by one rule, or for a spent budget. (One port of a host may be
+    /// a partial copy of another.)
     pub lot: Lot,
     /// The *family*: all lots of the hosts of one registrable domain whose URLs have one shape. For URLs that are held
     /// for counterparts, it is the domain of the counterparts, so all hosts that look like copies of one domain belong
@@ -44,7 +45,8 @@ impl Lots {
 /// The lots of a URL that is held or stopped; `None` for other states.
 pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
     let url = state.link().and_then(|link| Target::written(&link.url));
-    let form = || url.map_or(0, |url| template(url, id.site)).to_be_bytes();
+    // The form, the scheme and the port.
+    let form = || url.map_or(0, |url| template(url, id.site) ^ xxh3_64(url.origin.as_bytes())).to_be_bytes();
     let hash = |parts: &[&[u8]]| Lot(xxh3_64(&parts.concat()));
     let site = id.site.to_bytes();
     let shape = url.map_or_else(String::new, shape);
@@ -56,7 +58,7 @@ pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
             (hash(&[b"for", &site, &other.to_bytes(), &form()]), of_domain(b"for", other.domain))
         }
         State::HeldAs { cause: HoldCause::News { template }, .. } => {
-            (hash(&[b"news", &template.to_be_bytes()]), wide(b"news"))
+            (hash(&[b"news", &template.to_be_bytes(), &form()]), wide(b"news"))
         }
         State::HeldAs { cause: HoldCause::Known { corpus }, .. } => {
             (hash(&[b"known", corpus.as_bytes(), &site, &form()]), wide(b"known"))
@@ -110,6 +112,15 @@ mod tests {
         assert_eq!(of(1, 9).family, of(2, 9).family);
         assert_ne!(of(1, 9).lot, of(2, 9).lot);
         assert_ne!(of(1, 9).family, of(1, 8).family);
+    }
+
+    #[test]
+    fn ports_and_schemes_of_one_host_are_lots_of_one_family() {
+        let [one, same, port, scheme] =
+            ["http://a/own/1", "http://a/own/2", "http://a:81/own/1", "https://a/own/1"].map(of);
+        assert_eq!(one, same);
+        assert!(one.lot != port.lot && one.lot != scheme.lot && port.lot != scheme.lot);
+        assert!(one.family == port.family && one.family == scheme.family);
     }
 
     #[test]

@@ -33,7 +33,7 @@ use crate::rules::Stop;
 pub use fallen::{Fallen, is_lot};
 pub use held_back::HeldBack;
 pub use lot::{Lot, Lots, folder, lots};
-pub use sample::{Draw, Drawn, Sample, SampleSpec};
+pub use sample::{Draw, Drawn, Prospect, Sample, SampleSpec};
 pub use stand_in::{StandIn, stand_in};
 pub use strata::{Strata, StrataDraw};
 pub use template::template;

@@ -55,9 +55,31 @@ pub struct SampleSpec {
     pub of_lot: usize,
     /// At most this many of each family.
     pub of_family: usize,
-    /// Whether URLs that are farther from the seeds come first, and of those that are equally far the ones whose
-    /// counterparts led to more URLs. Else the sample is random.
-    pub deepest_first: bool,
+    /// Whether URLs come in the order of their [`Prospect`]s. Else the sample is random.
+    pub best_first: bool,
+}
+
+/// What a URL promises. The fields are compared in the order in which they stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prospect {
+    /// How much its lot has opened so far: the more, the earlier it comes. At most [`Prospect::MOST_OPEN`] counts.
+    pub opens: u8,
+    /// The number of links from the seeds: URLs that are farther come earlier.
+    pub depth: u32,
+    /// The number of pages to which the page led first that was fetched in its place: the more, the earlier it comes.
+    pub led: u32,
+}
+
+impl Prospect {
+    /// The largest value of `opens`.
+    pub const MOST_OPEN: u8 = 15;
+
+    /// The place in the order, in the upper 20 bits. The best one has the lowest.
+    fn place(self) -> u64 {
+        let capped = |value: u32| u64::from(!u8::try_from(value).unwrap_or(u8::MAX));
+        let opens = Self::MOST_OPEN - self.opens.min(Self::MOST_OPEN);
+        u64::from(opens) << 60 | capped(self.depth) << 52 | capped(self.led) << 44
+    }
 }
 
 /// Draws a sample from URLs that are shown to it one by one.
@@ -81,9 +103,8 @@ impl Draw {
         Self { spec, round, sample, lowest, places, lots, families }
     }
 
-    /// Counts one more URL, and takes it into the sample if its place is among the lowest. `led` is the number of pages
-    /// to which the page led first that was fetched in its place.
-    pub fn show(&mut self, drawn: Drawn, led: u32) {
+    /// Counts one more URL, and takes it into the sample if its place is among the lowest.
+    pub fn show(&mut self, drawn: Drawn, prospect: Prospect) {
         self.sample.held_back += 1;
         self.sample.covered += u64::from(drawn.covered);
         for (all, one) in [(&mut self.lots, drawn.lots.lot), (&mut self.families, drawn.lots.family)] {
@@ -91,7 +112,7 @@ impl Draw {
                 all.insert(one);
             }
         }
-        let place = self.place(&drawn, led);
+        let place = self.place(&drawn, prospect);
         for (of, most) in [(drawn.lots.lot, self.spec.of_lot), (drawn.lots.family, self.spec.of_family)] {
             let Some(places) = self.places.get(&of).filter(|places| places.len() >= most) else { continue };
             match places.last() {
@@ -111,14 +132,9 @@ impl Draw {
     }
 
     /// Where a URL stands in the order of the sample.
-    fn place(&self, drawn: &Drawn, led: u32) -> u64 {
+    fn place(&self, drawn: &Drawn, prospect: Prospect) -> u64 {
         let order = xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), self.round);
-        if !self.spec.deepest_first {
-            return order;
-        }
-        let depth = u8::try_from(drawn.depth).unwrap_or(u8::MAX);
-        let led = u8::try_from(led).unwrap_or(u8::MAX);
-        u64::from(!depth) << 56 | u64::from(!led) << 48 | order >> 16
+        if self.spec.best_first { prospect.place() | order >> 20 } else { order }
     }
 
     fn leave_out(&mut self, place: u64) {
@@ -154,12 +170,12 @@ mod tests {
     #[test]
     fn a_sample_is_the_lowest_of_each_lot_and_of_all() {
         for (wanted, of_lot) in [(10, 3), (50, 1), (1_000, usize::MAX), (5, 100)] {
-            let spec = SampleSpec { wanted, of_lot, of_family: usize::MAX, deepest_first: false };
+            let spec = SampleSpec { wanted, of_lot, of_family: usize::MAX, best_first: false };
             let mut draw = Draw::new(spec, 7);
             let mut all: Vec<(u64, Lot)> = Vec::new();
             for url in 0..600 {
                 let lot = url * url % 23;
-                draw.show(drawn(url, lot), (url % 3) as u32);
+                draw.show(drawn(url, lot), Prospect { led: (url % 3) as u32, ..Prospect::default() });
                 all.push((xxh3_64_with_seed(&url.to_be_bytes(), 7), Lot(lot)));
             }
             all.sort_unstable();
@@ -184,18 +200,32 @@ mod tests {
     }
 
     #[test]
-    fn a_family_gives_a_few_and_those_that_are_farthest_come_first() {
-        let spec = SampleSpec { wanted: 100, of_lot: 2, of_family: 3, deepest_first: true };
+    fn a_family_gives_a_few_and_those_that_promise_most_come_first() {
+        let spec = SampleSpec { wanted: 100, of_lot: 2, of_family: 2, best_first: true };
         let mut draw = Draw::new(spec, 7);
+        // One lot in three opens nothing, and each family has a lot that opens two.
+        let opens = |lot: u64| if lot.is_multiple_of(3) { 0 } else { (lot % 3) as u8 };
         for url in 0..600 {
-            draw.show(drawn(url, url % 23), u32::from(url % 46 < 23));
+            let (drawn, lot) = (drawn(url, url % 23), url % 23);
+            let led = u32::from(url % 46 < 23);
+            draw.show(drawn, Prospect { opens: opens(lot), depth: drawn.depth, led });
         }
         let sample = draw.end();
         for family in 1_000..1_004 {
             let of_family: Vec<_> = sample.drawn.iter().filter(|drawn| drawn.lots.family == Lot(family)).collect();
-            assert_eq!(of_family.len(), 3);
-            assert!(of_family.iter().all(|drawn| drawn.depth == 4 && drawn.id.url % 46 < 23));
+            assert_eq!(of_family.len(), 2);
+            let is_best = |drawn: &Drawn| opens(drawn.lots.lot.0) == 2 && drawn.depth == 4 && drawn.id.url % 46 < 23;
+            assert!(of_family.iter().all(|drawn| is_best(drawn)), "{of_family:?}");
         }
-        assert_eq!(sample.drawn.len(), 12);
+        assert_eq!(sample.drawn.len(), 8);
+    }
+
+    #[test]
+    fn what_opens_more_comes_before_what_is_farther_and_that_before_what_led_to_more() {
+        let of = |opens, depth, led| Prospect { opens, depth, led }.place();
+        let order =
+            [of(200, 0, 0), of(15, 0, 0), of(14, 300, 300), of(14, 255, 0), of(14, 7, 0), of(0, 7, 9), of(0, 7, 8)];
+        assert!(order.is_sorted(), "{order:?}");
+        assert_eq!(order[0], order[1]);
     }
 }

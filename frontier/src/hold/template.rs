@@ -6,12 +6,14 @@
 //! number (`/list/page-2` is `/list/page-#`), an ending (`.html`), and a program with parameters (`/list.php?page=2`).
 
 use dedup_stage::url::SiteId;
-use url::Url;
+use url::{Position, Url};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The parts of a URL that tell its template.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target<'u> {
+    /// Everything before the path: the scheme, the host, and the port if it is not the usual one.
+    pub origin: &'u str,
     pub path: &'u str,
     query: Option<&'u str>,
 }
@@ -20,16 +22,17 @@ impl<'u> Target<'u> {
     /// The parts of a URL as [`Url`] writes it. So a URL in a record need not be parsed, which takes longer. `None` if
     /// it has no host.
     pub fn written(url: &'u str) -> Option<Self> {
-        let (_, rest) = url.split_once("://")?;
+        let start = url.find("://")? + "://".len();
+        let (origin, rest) = url.split_at(start + url[start..].find('/')?);
         let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
-        let (before, query) = rest.split_once('?').map_or((rest, None), |(before, query)| (before, Some(query)));
-        Some(Self { path: &before[before.find('/')?..], query })
+        let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
+        Some(Self { origin, path, query })
     }
 }
 
 impl<'u> From<&'u Url> for Target<'u> {
     fn from(url: &'u Url) -> Self {
-        Self { path: url.path(), query: url.query() }
+        Self { origin: &url[..Position::BeforePath], path: url.path(), query: url.query() }
     }
 }
 

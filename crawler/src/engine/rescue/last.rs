@@ -11,8 +11,12 @@
 //! Other URLs, which were never found, lie behind the URLs that are held back. If the pages of the sample had links
 //! that were not found before, the pages of the other URLs will have such links, too, and so on. The estimate assumes
 //! that the URLs behind have the same share of new pages as the sample. It counts at most as many URLs behind as the
-//! crawl has fetched pages. They raise the estimate and its upper end, but not the lower end. The sample cannot show
-//! everything: if all URLs that are known are copies, new pages far behind them stay out of the estimate.
+//! crawl has fetched pages. They raise the estimate and its upper end, but not the lower end.
+//!
+//! Such links are often rare: a chain of lists leads to many pages, and only one of its lists is known. So the upper end
+//! also counts the URLs behind that are likely by what the counterparts of the held URLs led to ([`super::led::behind`]).
+//! The sample cannot show everything: if all URLs that are known are copies, the new pages far behind them raise only
+//! the upper end.
 
 use std::collections::BTreeMap;
 
@@ -35,6 +39,8 @@ pub struct LastRound<'a> {
     pub held_back: u64,
     /// The number of pages that the crawl has fetched.
     pub fetched: u64,
+    /// About how many URLs that nobody has met lie behind those that are held back, by what their counterparts led to.
+    pub unmet: u64,
 }
 
 impl LastRound<'_> {
@@ -63,14 +69,16 @@ impl LastRound<'_> {
         // be too low, and the upper end from the whole sample is used. The new pages of one lot are missed together or
         // not at all, so lots elsewhere do not raise the lower end.
         let rest = of(left_over + behind, here + elsewhere.round() as u64).zip(of(left_over, here));
-        let lost = rest.zip(of(left_over + behind, all)).map_or(unknown, |((rest, here), whole)| Lost {
+        let farthest = if self.held_back == 0 { 0 } else { behind.max(self.unmet.min(self.fetched)) };
+        let most = of(left_over + farthest, (here + elsewhere.round() as u64).max(all));
+        let lost = rest.zip(most).map_or(unknown, |((rest, here), most)| Lost {
             low: here.low,
-            high: rest.high.max(whole.high),
+            high: rest.high.max(most.high),
             ..rest
         });
         // Nothing is known about the URLs that were held back after the sample was drawn.
         let later = self.held_back.saturating_sub(left_over) as f64;
-        let (held_back, most) = (self.held_back as f64, (self.held_back + behind) as f64);
+        let (held_back, most) = (self.held_back as f64, (self.held_back + farthest) as f64);
         let point = lost.estimate.min(most);
         [point, lost.low.min(held_back), (lost.high + later).min(most).max(point)]
     }
@@ -122,7 +130,7 @@ mod tests {
         let held_back = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&Lot(*lot))).count() as u64;
         let lost = urls[drawn..].iter().filter(|(lot, new)| *new && !fell.contains(&Lot(*lot))).count() as u64;
         let population = urls.len() as u64;
-        let last = LastRound { results: &results, number: 1, population, held_back, fetched: population };
+        let last = LastRound { results: &results, number: 1, population, held_back, fetched: population, unmet: 0 };
         (last.lost(&BTreeMap::new(), &|_| false), lost)
     }
 
@@ -131,7 +139,7 @@ mod tests {
         let high = |opened, fetched| {
             let drawn = LotResults { round: 1, drawn: 40, opened_last: opened, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
-            let last = LastRound { results: &results, number: 1, population: 440, held_back: 400, fetched };
+            let last = LastRound { results: &results, number: 1, population: 440, held_back: 400, fetched, unmet: 0 };
             let [estimate, low, high] = last.lost(&BTreeMap::new(), &|_| false);
             assert_eq!((estimate, low), (0.0, 0.0));
             high

@@ -1,7 +1,7 @@
-//! Looks at everything that is held or stopped: the sample of the last round, and the number of URLs that lots have
-//! left.
+//! Looks at everything that is held or stopped: the sample of the last round, the number of URLs that lots have left,
+//! and the pages that were fetched in place of the URLs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use frontier::{Frontier, Lot, Lots, Sample, Strata};
 
@@ -35,4 +35,19 @@ pub fn left_of(
     }
     left.retain(|_, count| *count > 0);
     Ok(left)
+}
+
+/// The URLs that were or are to be fetched in place of those that are held or stopped, by their hashes, each with the
+/// number of URLs in whose place it stands. At most [`Sample::MOST`] are counted.
+pub fn counterparts(frontier: &mut Frontier, ledger: &Ledger) -> Result<HashMap<u64, u64>> {
+    let mut counterparts = HashMap::new();
+    frontier.each_held_back(&ledger.session, &mut |drawn| {
+        let is_room = counterparts.len() < Sample::MOST;
+        match drawn.stands_in.map(|url| (url, counterparts.get_mut(&url))) {
+            Some((_, Some(count))) => *count += 1,
+            Some((url, None)) if is_room => _ = counterparts.insert(url, 1),
+            _ => {}
+        }
+    })?;
+    Ok(counterparts)
 }

@@ -4,8 +4,10 @@
 //! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue works in rounds:
 //!
 //! 1. A *round* draws one or two URLs from each of as many lots as the budget allows, and queues them as trials. Each
-//!    family of lots ([`frontier::Lots::family`]) has an equal share of the round. URLs that are farthest from the
-//!    seeds come first; of those that are equally far, the ones whose counterparts led to the most pages ([`led`]).
+//!    family of lots ([`frontier::Lots::family`]) has an equal share of the round. First come URLs of lots
+//!    whose pages had the most links that were not found before, and of lots that were not tried yet
+//!    ([`trials::Openness`]). Of these, URLs that are farthest from the seeds come first; of those that are equally far,
+//!    the ones whose counterparts led to the most pages ([`led`]).
 //! 2. When all trials are fetched, each lot that gained something *falls*: all its URLs are queued, and those that are
 //!    found later are followed ([`frontier::Frontier::fall`]). A lot has gained something if a page of it is new or led
 //!    to a new page. (For example, a list that two hosts share may lead to pages that only one of them has.) If at
@@ -27,45 +29,23 @@
 mod last;
 mod led;
 mod looks;
+mod state;
 mod trials;
 
 use std::collections::{BTreeMap, HashSet};
 
 use config::Settings;
-use dedup_stage::store::{self, Session, Space, codec};
-use frontier::{Draw, Drawn, Frontier, Job, Lot, Lots, Sample, SampleSpec, Via};
-use serde::{Deserialize, Serialize};
+use dedup_stage::store::{self, Session};
+use frontier::{Draw, Drawn, Frontier, Job, Lot, Lots, Prospect, Sample, SampleSpec, Via};
 
 use super::error::Result;
 use super::ledger::Ledger;
 use crate::estimate::Lost;
 use last::LastRound;
 use led::Led;
-use looks::{draw_from_each, left_of};
-use trials::{LotResults, Results, TrialRecord, done_with, families, put, read, retain_opening};
-
-/// The key in [`Space::META`].
-const STATE: &[u8] = b"rescue-3";
-/// The keys under which earlier versions stored the state.
-const EARLIER: [&[u8]; 2] = [b"rescue-2", b"rescue"];
-
-/// The state of the rescue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct RescueState {
-    /// The number of the current round, from 1; 0 before the first.
-    number: u32,
-    /// Whether it is the last round, from which the estimate is made.
-    last: bool,
-    /// The number of URLs drawn so far, in all rounds.
-    spent: u64,
-    /// The number of URLs that were held or stopped when the last estimate was made, or when the round was drawn.
-    held_back: u64,
-    /// The estimate of the pages that were lost, and the lower and upper end of its 95 % interval. `None` until the
-    /// last round is done.
-    lost: Option<[f64; 3]>,
-    /// The number of URLs from which the sample of the last round was drawn.
-    population: u64,
-}
+use looks::{counterparts, draw_from_each, left_of};
+use state::RescueState;
+use trials::{LotResults, Openness, Results, TrialRecord, done_with, families, put, read, retain_opening};
 
 /// The rescue of a crawl.
 #[derive(Debug)]
@@ -86,7 +66,7 @@ struct Crowd {
 
 /// The estimate of the pages that were lost, from the last rescue that came to its end.
 pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
-    let state = stored(session)?;
+    let state = RescueState::read(session)?;
     Ok(state.lost.map(|[estimate, low, high]| Lost { estimate, low, high }))
 }
 
@@ -103,22 +83,6 @@ pub fn untried(frontier: &mut Frontier, session: &Session) -> store::Result<u64>
         })?;
     }
     Ok(untried)
-}
-
-fn stored(session: &Session) -> store::Result<RescueState> {
-    if let Some(bytes) = session.get(Space::META, STATE)? {
-        return codec::decode(&bytes, "the rescue");
-    }
-    if let Some(bytes) = session.get(Space::META, EARLIER[0])? {
-        return codec::decode(&bytes, "the rescue").map(|(state, _): (RescueState, f64)| state);
-    }
-    let Some(bytes) = session.get(Space::META, EARLIER[1])? else { return Ok(RescueState::default()) };
-    type Earlier = (u32, bool, u64, u64, bool, Option<[f64; 3]>);
-    let (earlier, population): (Earlier, Option<u64>) = codec::decode(&bytes, "the rescue")
-        .map(|(earlier, population)| (earlier, Some(population)))
-        .or_else(|_| codec::decode(&bytes, "the rescue").map(|earlier| (earlier, None)))?;
-    let (number, last, spent, held, _, lost) = earlier;
-    Ok(RescueState { number, last, spent, held_back: held, lost, population: population.unwrap_or(held) })
 }
 
 impl Rescue {
@@ -139,15 +103,15 @@ impl Rescue {
     const OF_ROUND: u64 = 5;
     /// The largest number of rounds before the last one.
     const ROUNDS: u32 = 60;
-    /// One round in this many draws from all lots. The others draw only from lots whose pages had the most links that
-    /// were not found before.
-    const ALL_LOTS: u32 = 4;
+    /// One round in this many draws from all lots alike. The others draw only from lots whose pages had the most links
+    /// that were not found before.
+    const ALL_LOTS: u32 = 8;
     /// The largest number of pages on the way to a new page that it counts for.
     const MOST_STEPS: u32 = 64;
 
     /// Reads the state of the rescue from `session`.
     pub fn open(session: &Session) -> store::Result<Self> {
-        Ok(Self { state: stored(session)?, crowd: None, led: None })
+        Ok(Self { state: RescueState::read(session)?, crowd: None, led: None })
     }
 
     /// Records the result of a fetched URL if it was drawn or its lot has fallen, or if the page that linked to it is
@@ -216,11 +180,12 @@ impl Rescue {
                 let unit = |lots: Lots| if alone.contains(&lots.section) { lots.section } else { lots.lot };
                 let units = results.by(unit);
                 let left = self.left_with_new(&units, unit, frontier, ledger)?;
+                let unmet = led::behind(&counterparts(frontier, ledger)?, &ledger.session)?;
                 let fallen = |lot| frontier.has_fallen(lot);
                 let RescueState { number, population, .. } = self.state;
                 self.state.held_back = held_back;
                 let fetched = ledger.stats.pages;
-                let last = LastRound { results: &units, number, population, held_back, fetched };
+                let last = LastRound { results: &units, number, population, held_back, fetched, unmet };
                 self.state.lost = Some(last.lost(&left, &fallen));
                 self.save(ledger);
             }
@@ -235,13 +200,15 @@ impl Rescue {
             let crowd = self.crowd(frontier, &lots, ledger)?;
             let of_lot = if count(for_rounds) < Self::OF_LOT * crowd.lots { 1 } else { Self::OF_LOT };
             let of_family = (count(part) / crowd.families.max(1)).max(Self::OF_LOT);
-            let spec = SampleSpec { wanted: count(part), of_lot, of_family, deepest_first: true };
+            let spec = SampleSpec { wanted: count(part), of_lot, of_family, best_first: true };
+            let is_open_to_all = (self.state.number + 1).is_multiple_of(Self::ALL_LOTS);
+            let openness = if is_open_to_all { Openness::default() } else { Openness::of(&lots) };
             // If one URL of a lot was tried in vain, the lot is tried once more when no other lot is left.
             for enough in [1, 2] {
-                let mut sample = self.draw(spec, &done_with(&lots, enough), frontier, ledger)?;
+                let mut sample = self.draw(spec, &done_with(&lots, enough), &openness, frontier, ledger)?;
                 if !sample.drawn.is_empty() {
                     self.crowd = Some(Crowd { lots: sample.lots, families: sample.families });
-                    if !(self.state.number + 1).is_multiple_of(Self::ALL_LOTS) {
+                    if !is_open_to_all {
                         retain_opening(&mut sample.drawn, &lots);
                     }
                     return self.begin(false, sample, frontier, ledger);
@@ -322,8 +289,8 @@ impl Rescue {
         if let Some(crowd) = self.crowd {
             return Ok(crowd);
         }
-        let none = SampleSpec { wanted: 0, of_lot: 0, of_family: 0, deepest_first: false };
-        let sample = self.draw(none, &done_with(lots, 1), frontier, ledger)?;
+        let none = SampleSpec { wanted: 0, of_lot: 0, of_family: 0, best_first: false };
+        let sample = self.draw(none, &done_with(lots, 1), &Openness::default(), frontier, ledger)?;
         Ok(Crowd { lots: sample.lots, families: sample.families })
     }
 
@@ -346,7 +313,7 @@ impl Rescue {
         if last && !any {
             let none = BTreeMap::new();
             let (number, fetched) = (self.state.number, ledger.stats.pages);
-            let last = LastRound { results: &none, number, population: held_back, held_back, fetched };
+            let last = LastRound { results: &none, number, population: held_back, held_back, fetched, unmet: 0 };
             self.state.lost = Some(last.lost(&BTreeMap::new(), &|_| false));
         }
         self.save(ledger);
@@ -358,6 +325,7 @@ impl Rescue {
         &mut self,
         spec: SampleSpec,
         done: &HashSet<Lot>,
+        openness: &Openness,
         frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<Sample> {
@@ -372,14 +340,15 @@ impl Rescue {
         let mut draw = Draw::new(spec, u64::from(self.state.number));
         frontier.each_held_back(&ledger.session, &mut |drawn| {
             if !done.contains(&drawn.lots.lot) {
-                draw.show(drawn, drawn.stands_in.map_or(0, |url| led.of(url)));
+                let (depth, led) = (drawn.depth, drawn.stands_in.map_or(0, |url| led.of(url)));
+                draw.show(drawn, Prospect { opens: openness.level(drawn.lots.lot), depth, led });
             }
         })?;
         Ok(draw.end())
     }
 
     fn save(&self, ledger: &mut Ledger) {
-        ledger.session.put(Space::META, STATE, codec::encode(&self.state));
+        self.state.put(&mut ledger.session);
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use dedup_stage::store::{self, Session, codec};
 use dedup_stage::url::{SiteId, UrlId};
-use frontier::{Drawn, Lot, Lots};
+use frontier::{Drawn, Lot, Lots, Prospect};
 use serde::{Deserialize, Serialize};
 
 use crate::spaces;
@@ -183,6 +183,30 @@ impl LotResults {
     }
 }
 
+/// How much each lot opens, for the order in which its URLs are drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Openness {
+    tried: BTreeMap<Lot, u8>,
+    untried: u8,
+}
+
+impl Openness {
+    /// The levels of these lots: the binary logarithm of the mean number of links that were not found before. So a list
+    /// of twenty pages comes before the pages that it lists, and two lists of nearly equal length are equal.
+    pub fn of(lots: &BTreeMap<Lot, LotResults>) -> Self {
+        let level = |opens: f64| ((opens + 1.0).log2() as u8).min(Prospect::MOST_OPEN - 1);
+        let tried: BTreeMap<_, _> = lots.iter().map(|(lot, result)| (*lot, level(result.opens()))).collect();
+        let untried = tried.values().copied().max().unwrap_or_default();
+        Self { tried, untried }
+    }
+
+    /// The level of a lot. A lot that was not tried yet has the level of the best one that was. So it comes first if it
+    /// is farther from the seeds, and a way that opens one link a page is followed to its end before others are begun.
+    pub fn level(&self, lot: Lot) -> u8 {
+        self.tried.get(&lot).copied().unwrap_or(self.untried)
+    }
+}
+
 /// Leaves out URLs of lots that lead to little: their pages had less than half as many links that were not found before
 /// as those of the best lot. (A list shows more of what lies behind it than the pages that it lists.) Lots that were
 /// not tried yet stay.
@@ -230,6 +254,17 @@ mod tests {
     use dedup_stage::url::UrlId;
 
     use super::*;
+
+    #[test]
+    fn lists_come_before_what_they_list_and_what_was_not_tried_in_between() {
+        let tried = |trials, opened| LotResults { trials, opened, ..LotResults::default() };
+        let lots = [(1, tried(2, 50)), (2, tried(1, 24)), (3, tried(8, 16)), (4, tried(1, 0)), (5, tried(1, 0))];
+        let openness = Openness::of(&lots.map(|(lot, result)| (Lot(lot), result)).into());
+        let [list, other_list, page, untried] = [1, 2, 3, 6].map(|lot| openness.level(Lot(lot)));
+        assert!(page < untried && untried <= list && list == other_list, "{page} {untried} {list} {other_list}");
+        let endless = Openness::of(&[(Lot(1), tried(1, 1 << 40))].into());
+        assert_eq!((endless.level(Lot(1)), endless.level(Lot(2))), (Prospect::MOST_OPEN - 1, Prospect::MOST_OPEN));
+    }
 
     #[test]
     fn urls_of_lots_that_lead_to_little_are_left_out() {
