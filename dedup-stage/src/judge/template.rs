@@ -47,7 +47,8 @@ const WITH_GROWTH: u8 = 1;
 const OWN: f32 = 0.1;
 
 impl Differences {
-    /// The most differences that are kept for one host.
+    /// The most differences that are kept for one host: so many that several pages have shown, and so many others. (If
+    /// many pages of a host change by themselves, their differences must not push out those of the template.)
     const MOST: usize = 32;
 
     /// A difference may consist of this many differences. For example, a new footer and another advertisement may come
@@ -92,12 +93,16 @@ impl Differences {
         // The last place comes first, so removing a difference does not move the ones that are still to be removed.
         let again: Vec<SeenDifference> =
             places.iter().map(|at| SeenDifference { shared: true, ..self.seen.remove(*at) }).collect();
-        self.seen.extend(again);
+        again.into_iter().for_each(|seen| self.add(seen));
     }
 
+    /// Adds a difference. Forgets the one that was seen longest ago if there are too many of its kind.
     fn add(&mut self, seen: SeenDifference) {
-        if self.seen.len() >= Self::MOST {
-            self.seen.remove(0);
+        let mut alike = self.seen.iter().enumerate().filter(|(_, other)| other.shared == seen.shared);
+        if alike.clone().count() >= Self::MOST
+            && let Some((oldest, _)) = alike.next()
+        {
+            self.seen.remove(oldest);
         }
         self.seen.push(seen);
     }
@@ -122,7 +127,10 @@ impl Judge {
         let may_explain = |seen: &SeenDifference| seen.shared || !is_duplicate && seen.page != page;
         // The rest must be small, and less than half of the whole difference. Otherwise small differences would explain
         // anything.
-        let is_small = |rest: &Difference, parts| now.is_same(then, rest, parts) && rest.pairs() * 2.0 <= what.pairs();
+        // (The first comparison is a quick one that most differences fail.)
+        let is_small = |rest: &Difference, parts| {
+            rest.odd() <= what.odd() && now.is_same(then, rest, parts) && rest.pairs() * 2.0 <= what.pairs()
+        };
         let explained = known.explain(what, &may_explain, &is_small);
         match &explained {
             Some(places) => known.share(places),

@@ -120,9 +120,14 @@ impl Difference {
         self.grew.unsigned_abs() as f32 <= 0.5 * self.pairs()
     }
 
+    /// The number of bits that are set. It grows with the number of pairs.
+    pub fn odd(&self) -> u32 {
+        self.bits.iter().map(|byte| byte.count_ones()).sum()
+    }
+
     /// Estimated number of pairs. Infinite if there are more than the sketch can tell (some 150).
     pub fn pairs(&self) -> f32 {
-        let odd: u32 = self.bits.iter().map(|byte| byte.count_ones()).sum();
+        let odd = self.odd();
         let even = 1.0 - 2.0 * odd as f32 / BITS as f32;
         if even <= 0.0 { f32::INFINITY } else { -0.5 * BITS as f32 * even.ln() }
     }

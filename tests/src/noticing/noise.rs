@@ -2,6 +2,8 @@
 //! of related pages, the template. In some visits a paragraph of 30 words changes as well. Only these visits show new
 //! content.
 
+use std::ops::Range;
+
 use fastrand::Rng;
 
 use super::{Called, Site};
@@ -18,18 +20,31 @@ pub enum Noise {
     Session,
     /// An advertisement in the middle of the page, one of six.
     Advertisement,
+    /// An advertisement of 10 to 60 words between two paragraphs of the page, one of twenty.
+    Inserted,
+    /// Three teasers of 8 to 16 words with links, drawn from forty.
+    Teasers,
     /// Links to five other pages of the site, drawn anew at each visit.
     Related,
     /// A footer of 40 words, which changes on all pages at every third visit.
     Template,
-    /// All of these.
+    /// All of these but `Inserted` and `Teasers`.
     All,
 }
 
 impl Noise {
     /// All kinds.
-    pub const ALL: [Self; 7] =
-        [Self::Date, Self::Counter, Self::Session, Self::Advertisement, Self::Related, Self::Template, Self::All];
+    pub const ALL: [Self; 9] = [
+        Self::Date,
+        Self::Counter,
+        Self::Session,
+        Self::Advertisement,
+        Self::Inserted,
+        Self::Teasers,
+        Self::Related,
+        Self::Template,
+        Self::All,
+    ];
 
     /// The name of this kind.
     pub fn name(self) -> &'static str {
@@ -38,6 +53,8 @@ impl Noise {
             Self::Counter => "counter",
             Self::Session => "session",
             Self::Advertisement => "advertisement",
+            Self::Inserted => "inserted",
+            Self::Teasers => "teasers",
             Self::Related => "related",
             Self::Template => "template",
             Self::All => "all",
@@ -45,7 +62,7 @@ impl Noise {
     }
 
     fn has(self, other: Self) -> bool {
-        self == other || self == Self::All
+        self == other || self == Self::All && !matches!(other, Self::Inserted | Self::Teasers)
     }
 }
 
@@ -97,6 +114,14 @@ pub fn documentation(pages: usize) -> anyhow::Result<Option<Vec<String>>> {
 pub fn visit(pages: &[String], noise: Noise, marked: bool, seed: u64) -> anyhow::Result<Found> {
     let (mut site, mut found, mut random) = (Site::new()?, Found::default(), Rng::with_seed(seed));
     let advertisements: Vec<String> = (0..6).map(|_| prose(&mut random, 22)).collect();
+    let mut texts = |count: usize, words: Range<usize>| -> Vec<String> {
+        let mut text = |_| {
+            let words = random.usize(words.clone());
+            prose(&mut random, words)
+        };
+        (0..count).map(&mut text).collect()
+    };
+    let (inserted, teasers) = (texts(20, 10..60), texts(40, 8..16));
     let titles: Vec<String> = pages.iter().map(|_| prose(&mut random, 7)).collect();
     let mut footer = prose(&mut random, 40);
     let mut own: Vec<String> = pages.iter().map(|_| prose(&mut random, 30)).collect();
@@ -104,7 +129,16 @@ pub fn visit(pages: &[String], noise: Noise, marked: bool, seed: u64) -> anyhow:
         if visit % 3 == 2 {
             footer = prose(&mut random, 40);
         }
-        let around = Around { noise, marked, visit, advertisements: &advertisements, titles: &titles, footer: &footer };
+        let around = Around {
+            noise,
+            marked,
+            visit,
+            advertisements: &advertisements,
+            inserted: &inserted,
+            teasers: &teasers,
+            titles: &titles,
+            footer: &footer,
+        };
         for (number, page) in pages.iter().enumerate() {
             let changes = visit > 0 && random.usize(..CHANGES) == 0;
             if changes {
@@ -125,6 +159,8 @@ struct Around<'a> {
     marked: bool,
     visit: u32,
     advertisements: &'a [String],
+    inserted: &'a [String],
+    teasers: &'a [String],
     titles: &'a [String],
     footer: &'a str,
 }
@@ -137,6 +173,15 @@ impl Around<'_> {
         if noise.has(Noise::Advertisement) {
             tail += &self
                 .part("ad", &format!("<p>{}!</p>", self.advertisements[random.usize(..self.advertisements.len())]));
+        }
+        if noise.has(Noise::Teasers) {
+            let teasers: String = (0..3)
+                .map(|_| {
+                    let at = random.usize(..self.teasers.len());
+                    format!("<li><a href=\"t{at}.html\">{}</a></li>", self.teasers[at])
+                })
+                .collect();
+            tail += &self.part("teasers", &format!("<ul>{teasers}</ul>"));
         }
         if noise.has(Noise::Related) {
             let box_of = |number: usize| format!("<li><a href=\"p{number}.html\">{}</a></li>", self.titles[number]);
@@ -164,6 +209,12 @@ impl Around<'_> {
                 .part("footer", &format!("<p>Last updated on {day} {month} 2026, at {hour:02}:05 by the team.</p>"));
         }
         let end = page.rfind("</body>").unwrap_or(page.len());
+        if noise.has(Noise::Inserted) {
+            let paragraphs: Vec<usize> = page.match_indices("</p>").map(|(at, end)| at + end.len()).collect();
+            let at = paragraphs.get(paragraphs.len() / 2).copied().unwrap_or(end);
+            let ad = self.part("ad", &format!("<p>{}</p>", self.inserted[random.usize(..self.inserted.len())]));
+            return format!("{}{ad}{}{tail}{}", &page[..at], &page[at..end], &page[end..]);
+        }
         format!("{}{tail}{}", &page[..end], &page[end..])
     }
 

@@ -160,6 +160,30 @@ fn texts_that_take_turns_on_all_pages_are_a_template() {
     assert!(changed <= visits / 50, "{changed} of {visits}");
 }
 
+/// Catches a memory in which the changes of single pages take the place of the texts that take turns on all of them.
+#[test]
+fn pages_that_change_by_themselves_do_not_hide_texts_that_take_turns() {
+    let mut web = web();
+    let mut random = fastrand::Rng::with_seed(6);
+    let texts: Vec<Vec<String>> = (200..220).map(|seed| words(seed, 25)).collect();
+    let mut own: Vec<u64> = (0..60).collect();
+    let (mut changed, mut visits) = (0, 0);
+    for visit in 0..30 {
+        for page in 0..60 {
+            let is_equal = visit == 0 || random.usize(..10) > 0;
+            own[page] += if is_equal { 0 } else { 1_000 };
+            let words = [words(page as u64, 160), words(10_000 + own[page], 30)].concat();
+            let verdict =
+                web.verdict(&format!("http://a.test/{page}"), &with_footer(&words, &texts[random.usize(..20)]));
+            if visit > 0 && is_equal {
+                visits += 1;
+                changed += usize::from(!matches!(verdict, Verdict::Unchanged { .. }));
+            }
+        }
+    }
+    assert!(changed <= visits / 12, "{changed} of {visits}");
+}
+
 #[test]
 fn what_a_page_alone_changes_and_takes_back_is_a_change_each_time() {
     let mut web = web();
