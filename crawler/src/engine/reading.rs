@@ -211,15 +211,16 @@ impl Worker<'_> {
             Kind::JsonFeed => page::Input { content_type: Some("application/feed+json"), ..input },
             _ => input,
         };
-        let (mut list, mut cut) = (None, 0);
-        let links: Vec<Url> = match kind {
+        let (links, list, cut) = match kind {
             Kind::Pdf => return self.pdf(answered, &input),
             Kind::Feed | Kind::JsonFeed => {
-                let feeds::Entries { links, cut: left, digest } = feeds::entries(kind, &response.body, &job.url);
-                (list, cut) = (Some(digest), left);
-                links
+                let feeds::Entries { links, cut, digest } = feeds::entries(kind, &response.body, &job.url);
+                (links, Some(digest), cut)
             }
-            Kind::Markdown => markdown::links(&String::from_utf8_lossy(&response.body), &job.url),
+            Kind::Markdown => {
+                let (links, cut) = markdown::links(&String::from_utf8_lossy(&response.body), &job.url);
+                (links, None, cut)
+            }
             Kind::Text | Kind::Office | Kind::Other => return self.reader.read(&input),
         };
         let mut page = self.reader.read(&input);

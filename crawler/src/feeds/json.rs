@@ -8,20 +8,25 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use url::Url;
 
 use super::MAX_ENTRIES;
+use super::targets::Targets;
+
+/// At most this much of a string is kept, in bytes. URLs are shorter.
+const MAX_TEXT: usize = 64 << 10;
 
 /// Whether a document says that it is a JSON Feed.
 pub fn looks_like_feed(head: &[u8]) -> bool {
     memchr::memmem::find(head, b"jsonfeed.org/version/").is_some()
 }
 
-/// The links of the complete items, and the number of items beyond [`MAX_ENTRIES`].
+/// The links of the complete items, at most [`MAX_ENTRIES`] and [`config::bounds::LINK_BYTES`] bytes, and the number of
+/// items beyond that.
 pub fn links(body: &[u8], base: &Url) -> (Vec<Url>, usize) {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    let (mut entries, mut cut) = (Vec::new(), 0);
+    let mut targets = Targets::new(MAX_ENTRIES);
     let mut reader = serde_json::Deserializer::from_slice(body);
     // An error ends the reading. The items before it count.
-    let _ = Feed { entries: &mut entries, cut: &mut cut, base }.deserialize(&mut reader);
-    (entries, cut)
+    let _ = Feed { targets: &mut targets, base }.deserialize(&mut reader);
+    targets.finish()
 }
 
 /// The members of an item that matter.
@@ -33,41 +38,93 @@ struct Item {
     id: Text,
 }
 
-/// A string; `None` for any other value.
-#[derive(Default)]
-struct Text(Option<String>);
+/// A string, if the value is one.
+#[derive(Debug, Default)]
+enum Text {
+    Short(String),
+    /// It is longer than [`MAX_TEXT`].
+    Long,
+    #[default]
+    None,
+}
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Any {
-            Text(String),
-            Other(IgnoredAny),
-        }
-        Ok(match Any::deserialize(deserializer)? {
-            Any::Text(text) => Self(Some(text)),
-            Any::Other(_) => Self(None),
-        })
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+/// Takes any value, and keeps nothing but a short string.
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Text, E> {
+        Ok(if text.len() <= MAX_TEXT { Text::Short(text.to_owned()) } else { Text::Long })
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Text, E> {
+        Ok(Text::None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Text, E> {
+        Ok(Text::None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Text, E> {
+        Ok(Text::None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Text, E> {
+        Ok(Text::None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Text, E> {
+        Ok(Text::None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Text, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Text::None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Text::None)
     }
 }
 
 impl Item {
-    fn entry(self, base: &Url) -> Option<Url> {
-        let resolve = |text: Text| {
-            let mut url = base.join(text.0?.trim()).ok()?;
-            url.set_fragment(None);
-            matches!(url.scheme(), "http" | "https").then_some(url)
-        };
+    /// Adds the address of the item, if it has one.
+    fn add(self, base: &Url, targets: &mut Targets) {
         // An identifier is often the URL. Otherwise, it is no URL at all.
-        let id = Text(self.id.0.filter(|id| id.starts_with("http")));
-        resolve(self.url).or_else(|| resolve(self.external_url)).or_else(|| resolve(id))
+        let id = match self.id {
+            Text::Short(id) if !id.starts_with("http") => Text::None,
+            id => id,
+        };
+        for text in [self.url, self.external_url, id] {
+            let text = match text {
+                Text::Short(text) => text,
+                Text::Long => return targets.cut(1),
+                Text::None => continue,
+            };
+            let Ok(mut url) = base.join(text.trim()) else { continue };
+            url.set_fragment(None);
+            if matches!(url.scheme(), "http" | "https") {
+                targets.add(url);
+                return;
+            }
+        }
     }
 }
 
 struct Feed<'a> {
-    entries: &'a mut Vec<Url>,
-    cut: &'a mut usize,
+    targets: &'a mut Targets,
     base: &'a Url,
 }
 
@@ -88,11 +145,11 @@ impl<'de> Visitor<'de> for Feed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
-            if key == "next_url" && self.entries.len() < MAX_ENTRIES {
+            if key == "next_url" && !self.targets.is_full() {
                 let item = Item { url: map.next_value()?, ..Item::default() };
-                self.entries.extend(item.entry(self.base));
+                item.add(self.base, self.targets);
             } else if key == "items" {
-                map.next_value_seed(Items { entries: &mut *self.entries, cut: &mut *self.cut, base: self.base })?;
+                map.next_value_seed(Items { targets: &mut *self.targets, base: self.base })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -102,8 +159,7 @@ impl<'de> Visitor<'de> for Feed<'_> {
 }
 
 struct Items<'a> {
-    entries: &'a mut Vec<Url>,
-    cut: &'a mut usize,
+    targets: &'a mut Targets,
     base: &'a Url,
 }
 
@@ -123,12 +179,12 @@ impl<'de> Visitor<'de> for Items<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while self.entries.len() < MAX_ENTRIES {
+        while !self.targets.is_full() {
             let Some(item) = seq.next_element::<Item>()? else { return Ok(()) };
-            self.entries.extend(item.entry(self.base));
+            item.add(self.base, self.targets);
         }
         while seq.next_element::<IgnoredAny>()?.is_some() {
-            *self.cut += 1;
+            self.targets.cut(1);
         }
         Ok(())
     }

@@ -3,12 +3,16 @@
 
 use url::Url;
 
-/// The most links of one document.
-const MAX_LINKS: usize = config::bounds::LINKS;
+use super::targets::Targets;
 
-/// The links in their order, each once: http or https, without fragments.
-pub fn links(text: &str, base: &Url) -> Vec<Url> {
-    let mut found = Vec::new();
+/// The most brackets within each other in an address (the limit of other readers of Markdown, too). Without it, an
+/// address that does not end would make reading take a time that grows with the square of the text.
+const MAX_NESTED: u32 = 32;
+
+/// The links in their order, each once: http or https, without fragments, and within the bounds of the links of a page.
+/// Also the number of places of links beyond these bounds.
+pub fn links(text: &str, base: &Url) -> (Vec<Url>, usize) {
+    let mut found = Targets::new(config::bounds::LINKS);
     let mut seen = std::collections::HashSet::new();
     let mut fence: Option<(char, usize)> = None;
     for line in text.lines() {
@@ -26,17 +30,20 @@ pub fn links(text: &str, base: &Url) -> Vec<Url> {
                 for href in hrefs(trimmed) {
                     let Ok(mut url) = base.join(href) else { continue };
                     url.set_fragment(None);
-                    if matches!(url.scheme(), "http" | "https") && found.len() < MAX_LINKS && seen.insert(url.clone()) {
-                        found.push(url);
+                    if !matches!(url.scheme(), "http" | "https") || seen.contains(&url) {
+                        continue;
+                    }
+                    if found.add(url.clone()) {
+                        seen.insert(url);
                     }
                 }
             }
         }
     }
-    found
+    found.finish()
 }
 
-/// The addresses in one line.
+/// The addresses in one line. This takes a time that grows with the length of the line, and no faster.
 fn hrefs(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     if let Some((_, href)) = line.strip_prefix('[').and_then(|rest| rest.split_once("]:")) {
@@ -63,7 +70,7 @@ fn hrefs(line: &str) -> Vec<&str> {
             b']' if in_code.is_none() && rest[1..].starts_with('(') => {
                 let href = rest[2..].trim_start();
                 let end = if let Some(inner) = href.strip_prefix('<') {
-                    found.extend(inner.split_once('>').map(|(href, _)| href));
+                    found.extend(pointed(inner));
                     0
                 } else {
                     closing(href)
@@ -72,8 +79,7 @@ fn hrefs(line: &str) -> Vec<&str> {
                 found.extend(Some(href).filter(|href| !href.is_empty()));
             }
             b'<' if in_code.is_none() && (rest.starts_with("<http://") || rest.starts_with("<https://")) => {
-                let inside = rest[1..].split_once('>').map(|(href, _)| href);
-                found.extend(inside.filter(|href| !href.contains(char::is_whitespace)));
+                found.extend(pointed(&rest[1..]).filter(|href| !href.contains(char::is_whitespace)));
             }
             _ => {}
         }
@@ -85,7 +91,13 @@ fn hrefs(line: &str) -> Vec<&str> {
     found
 }
 
-/// The end of the text within an open bracket; 0 if it is not closed.
+/// The address at the start of a text, if `>` ends it. There is no `<` in such an address.
+fn pointed(text: &str) -> Option<&str> {
+    let end = text.find(['<', '>'])?;
+    text[end..].starts_with('>').then_some(&text[..end])
+}
+
+/// The end of the text within an open bracket; 0 if it is not closed, or if too many brackets are open.
 fn closing(text: &str) -> usize {
     let mut depth = 1;
     for (at, c) in text.char_indices() {
@@ -96,6 +108,9 @@ fn closing(text: &str) -> usize {
         }
         if depth == 0 {
             return at;
+        }
+        if depth > MAX_NESTED {
+            return 0;
         }
     }
     0

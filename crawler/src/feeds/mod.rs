@@ -9,12 +9,15 @@
 
 mod json;
 pub mod markdown;
+mod targets;
 
 #[cfg(test)]
 mod tests;
 
 use frontier::sitemap::{self, Sitemap};
 use url::Url;
+
+use targets::Targets;
 
 /// The kind of an answer that is no HTML page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +107,8 @@ fn essence(content_type: Option<&str>) -> String {
 /// The entries of a feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entries {
-    /// The targets of the entries, in their order: http and https, without fragments, at most [`MAX_ENTRIES`].
+    /// The targets of the entries, in their order: http and https, without fragments, at most [`MAX_ENTRIES`] and
+    /// [`config::bounds::LINK_BYTES`] bytes.
     pub links: Vec<Url>,
     /// The number of further entries (of a feed with more than 50,000, not all of them).
     pub cut: usize,
@@ -118,15 +122,14 @@ pub fn entries(kind: Kind, body: &[u8], base: &Url) -> Entries {
     let mut found = Entries::default();
     match kind {
         Kind::Feed => {
-            let mut entries = Sitemap::open(body, base);
+            let (mut entries, mut targets) = (Sitemap::open(body, base), Targets::new(MAX_ENTRIES));
             for entry in entries.by_ref().filter(|entry| entry.kind == sitemap::Kind::Page) {
-                if found.links.len() < MAX_ENTRIES {
-                    found.digest = found.digest.wrapping_add(entry.digest());
-                    found.links.push(entry.loc);
-                } else {
-                    found.cut += 1;
+                let digest = entry.digest();
+                if targets.add(entry.loc) {
+                    found.digest = found.digest.wrapping_add(digest);
                 }
             }
+            (found.links, found.cut) = targets.finish();
             found.cut += usize::from(entries.is_cut());
         }
         Kind::JsonFeed => {

@@ -133,7 +133,7 @@ fn first_bytes_decide_where_the_type_says_little() {
 fn links_of_markdown_are_read() {
     let text = "See [a](b.md \"title\"), ![i](</i.png>) and <https://c.test/x>.\n[ref]: https://d.test/ 'x'\n\n`[no](code)` [w](https://e.test/a_(b)) \\[no](/n1\n\
         ```\n[no](/fenced)\n```\n    [no](/indented)\n[again](b.md#part) [mail](mailto:a@b.c) [end](/end)";
-    let found: Vec<String> = markdown::links(text, &base()).iter().map(Url::to_string).collect();
+    let found: Vec<String> = markdown::links(text, &base()).0.iter().map(Url::to_string).collect();
     assert_eq!(
         found,
         [
@@ -145,6 +145,47 @@ fn links_of_markdown_are_read() {
             "https://a.test/end"
         ]
     );
+}
+
+/// Catches a reader that looks for the end of each link in all that follows it. It would take hours for these texts.
+#[test]
+fn links_that_do_not_end_are_read_in_no_more_time_than_others() {
+    let began = std::time::Instant::now();
+    let other = "[x](/x)\n".repeat(1_000_000);
+    assert_eq!(markdown::links(&other, &base()).0.len(), 1);
+    let usual = began.elapsed();
+    let descending: String = (1..2_000).rev().map(|length| "`".repeat(length) + " ").collect();
+    let texts = ["<http://", "[a](<", "[a](", "](()", "`` ", "[", "![", "<http://x ", "\\", "[a]:"];
+    for text in texts.map(|text| text.repeat(8_000_000 / text.len())).into_iter().chain([descending]) {
+        let began = std::time::Instant::now();
+        markdown::links(&text, &base());
+        let took = began.elapsed();
+        assert!(took <= usual * 20, "{took:?} for {}; {usual:?} for links that end", &text[..20]);
+    }
+}
+
+/// Catches a reader of feeds or Markdown that keeps links of more bytes than there is memory for.
+#[test]
+fn links_are_bounded_by_their_bytes_as_those_of_a_page() {
+    let long = "l".repeat(20_000);
+    let items = |item: &dyn Fn(usize) -> String| (0..200).map(item).collect::<Vec<_>>();
+    let rss = items(&|n| format!("<item><link>/{n}{long}</link></item>")).concat();
+    let json = items(&|n| format!("{{\"url\":\"/{n}{long}\"}}")).join(",");
+    let found = [
+        entries(Kind::Feed, format!("<rss><channel>{rss}").as_bytes(), &base()),
+        entries(Kind::JsonFeed, format!("{{\"items\":[{json}]}}").as_bytes(), &base()),
+    ];
+    let markdown = items(&|n| format!("[a](/{n}{long})\n")).concat();
+    let all =
+        found.map(|entries| (entries.links, entries.cut)).into_iter().chain([markdown::links(&markdown, &base())]);
+    for (links, cut) in all {
+        assert_eq!((links.len(), cut), (52, 148));
+        assert!(links.iter().map(|link| link.as_str().len()).sum::<usize>() <= config::bounds::LINK_BYTES);
+    }
+    // One address may be as long as the whole feed. It is counted, and the next one is read.
+    let one = format!("{{\"items\":[{{\"url\":\"/{}\"}},{{\"url\":\"/2\"}}]}}", "l".repeat(8_000_000));
+    let found = entries(Kind::JsonFeed, one.as_bytes(), &base());
+    assert_eq!((found.links.len(), found.cut), (1, 1));
 }
 
 proptest! {
