@@ -33,6 +33,13 @@ pub const UNDER_WAY: usize = 8 << 20;
 /// The bytes of a large page. A page worker gives back the memory that it needed for reading a larger one. That of a
 /// smaller one is kept for the next page.
 pub const LARGE_PAGE: usize = 256 << 10;
+/// The most PDF files that are read at once. Each is read by a process of its own …
+pub const PDFS: usize = 2;
+/// … with at most this many bytes of address space. (Honest files of some hundred kilobytes take 15 MB.)
+pub const PDF_MEMORY: u64 = 160 << 20;
+/// The bytes of what origins say about the use of their pages (in robots.txt and `tdmrep.json`) in memory. When there
+/// are more, all of it is read from the state again.
+pub const USAGE: usize = 4 << 20;
 /// The bytes of the answers larger than [`LARGE_PAGE`] that the page workers read at once. A larger answer is read
 /// alone. While a page is read, its words, blocks and links take up to some fifteen times the size of its text.
 pub const READ_AT_ONCE: usize = 4 << 20;

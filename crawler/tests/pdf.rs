@@ -72,6 +72,39 @@ fn text_is_kept_up_to_the_limit() {
     assert_eq!((document.text.as_str(), document.pages_cut), ("Hello world\n\nsecond ", 1));
 }
 
+/// Catches an allocator that has reserved memory before the limit is set, so that the limit does not hold.
+#[test]
+fn the_limit_of_memory_holds() {
+    let objects = ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [] /Count 0 >>"].map(str::to_owned);
+    let large = [&objects[..], &[format!("({})", "x".repeat(48 << 20))]].concat();
+    let limits = Limits { memory: 64 << 20, ..Limits::default() };
+    assert_eq!(read(&program(), &file(&large, ""), &limits), Err(PdfError::TooMuch));
+    assert_eq!(read(&program(), &file(&objects, ""), &limits).map(|document| document.pages), Ok(0), "the control");
+    let more = Limits { memory: 1 << 30, ..limits };
+    assert_eq!(read(&program(), &file(&large, ""), &more).map(|document| document.pages), Ok(0), "with more memory");
+}
+
+/// Catches a reply that grows with the file. Its parent holds it several times.
+#[test]
+fn title_links_and_characters_are_bounded() {
+    let link = |n| format!("<< /Subtype /Link /A << /S /URI /URI (http://a.test/{n}/{}) >> >>", "l".repeat(2_000));
+    let annotations: String = (0..2_000).map(link).collect();
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        format!("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Annots [{annotations}] >>"),
+        format!("<< /Title ({}) >>", "long \\001".repeat(1_000_000)),
+    ];
+    let document = read(&program(), &file(&objects, "/Info 4 0 R"), &Limits::default()).expect("a PDF");
+    assert!((990..=1_000).contains(&document.title.len()) && document.title.starts_with("long long"));
+    let bytes: usize = document.links.iter().map(String::len).sum();
+    assert!(bytes <= config::bounds::LINK_BYTES && bytes > config::bounds::LINK_BYTES - 3_000, "{bytes}");
+    assert_eq!(document.links.len() + document.links_cut, 2_000);
+    assert!(document.bytes() < 2 << 20);
+    let odd = read(&program(), &pages(&[&"a\\001b ".repeat(1_000)]), &Limits::default()).expect("a PDF");
+    assert!(odd.text.len() >= 2_000 && !odd.text.contains(char::is_control), "{:?}", odd.text.get(..20));
+}
+
 #[test]
 fn what_is_no_pdf_says_so() {
     for bytes in [&b""[..], b"hello", b"%PDF-1.7\n", &pages(&["x"])[..200]] {

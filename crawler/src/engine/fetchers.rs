@@ -97,10 +97,17 @@ async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, orde
     let mut answer = answer.unwrap_or_else(|_| Err(FetchError::Protocol("panic in the fetcher".into())));
     // The file is read before the answer gets its number, so that other answers need not wait for it.
     #[cfg(feature = "pdf")]
-    let document = match &mut answer {
+    let mut document = match &mut answer {
         Ok(Answer::Response(response)) if job.kind == JobKind::Page => shared.pdfs.read(&job.url, response).await,
         _ => None,
     };
+    // Some kilobytes unpack to megabytes of text, which wait for a page worker like a body.
+    #[cfg(feature = "pdf")]
+    if let (Some(Ok(read)), Ok(Answer::Response(response))) = (&document, &mut answer)
+        && !response.share.grow(read.bytes() as u64)
+    {
+        (answer, document) = (Err(FetchError::Budget), None);
+    }
     let ended_at = match &answer {
         Ok(Answer::Response(response)) => response.ended_at,
         _ => shared.clock.now(),

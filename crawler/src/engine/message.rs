@@ -74,7 +74,7 @@ impl Fetched {
     /// Whether the answer takes a while to read, or makes a large report.
     pub fn is_large(&self) -> bool {
         let is_sitemap = self.job.kind == JobKind::Sitemap;
-        matches!(&self.answer, Ok(Answer::Response(response)) if is_sitemap || response.body.len() > Self::LARGE)
+        matches!(&self.answer, Ok(Answer::Response(_)) if is_sitemap || self.size() > Self::LARGE)
     }
 
     /// The bytes that count for [`config::bounds::READ_AT_ONCE`] while the answer is read; 0 if it takes little memory.
@@ -83,9 +83,22 @@ impl Fetched {
         let bytes = match self.job.kind {
             // A compressed sitemap has no size of its own.
             JobKind::Sitemap if response.body.starts_with(&[0x1f, 0x8b]) => config::bounds::SITEMAP_BYTES,
-            _ => response.body.len(),
+            _ => self.size(),
         };
         if bytes > Self::HEAVY { bytes } else { 0 }
+    }
+
+    /// The bytes of the body, and of the text and links that were read of it.
+    fn size(&self) -> usize {
+        let body = match &self.answer {
+            Ok(Answer::Response(response)) => response.body.len(),
+            _ => 0,
+        };
+        #[cfg(feature = "pdf")]
+        let read = self.document.as_ref().and_then(|document| document.as_ref().ok()).map_or(0, Document::bytes);
+        #[cfg(not(feature = "pdf"))]
+        let read = 0;
+        body + read
     }
 }
 
@@ -185,6 +198,7 @@ impl Finding {
                 let urls = sitemap.pages.iter().map(|page| &page.url).chain(&sitemap.sitemaps);
                 urls.map(of).sum()
             }
+            Finding::Robots(_, file) | Finding::Tdm { file, .. } => file.capacity(),
             _ => 0,
         }
     }

@@ -14,14 +14,14 @@ use crate::pdf::{self, Document, Limits, PdfError, Program};
 #[derive(Debug)]
 pub struct Pdfs {
     program: Arc<Program>,
-    /// At most this many children run at once, because each may take the memory of [`Limits`].
+    /// At most [`config::bounds::PDFS`] children run at once, because each may take the memory of [`Limits`].
     slots: Semaphore,
 }
 
 impl Pdfs {
-    /// Reads files with this program, a given number of them at once.
+    /// Reads files with this program, at most a given number of them at once.
     pub fn new(program: Program, at_once: usize) -> Self {
-        Self { program: Arc::new(program), slots: Semaphore::new(at_once.max(1)) }
+        Self { program: Arc::new(program), slots: Semaphore::new(at_once.clamp(1, config::bounds::PDFS)) }
     }
 
     /// The text and links of a file; `None` if the answer is no PDF file, or an error page.

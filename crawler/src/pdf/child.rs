@@ -10,7 +10,7 @@ use rlimit::Resource;
 
 use crate::extract::head;
 
-use super::{ARGUMENT, Document, MAX_LINK, MAX_LINKS, Reply};
+use super::{ARGUMENT, Document, MAX_LINK_BYTES, MAX_LINKS, MAX_TITLE, Reply};
 
 /// Runs as the child if the arguments of this process say so. Returns the exit code then.
 pub fn child_main() -> Option<ExitCode> {
@@ -90,31 +90,42 @@ fn document(pdf: &Pdf, most_text: usize) -> Document {
         if !found.text.is_empty() {
             found.text.push_str("\n\n");
         }
-        found.text.push_str(text.trim());
+        // Control characters say nothing, and would take six bytes each on the way to the parent.
+        found.text.extend(text.trim().chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }));
     }
     found.text.truncate(head(&found.text, most_text).len());
     (found.links, found.links_cut) = catch_unwind(AssertUnwindSafe(|| links(pdf))).unwrap_or_default();
     found
 }
 
+/// At most this much of a title is looked at, in bytes.
+const MAX_TITLE_READ: usize = 64 << 10;
+
 fn title(pdf: &Pdf) -> Option<String> {
     let info = resolve(pdf, pdf.trailer.get(b"Info").ok()?)?.as_dict().ok()?;
     let title = decode_text_string(info.get(b"Title").ok()?).ok()?;
-    Some(title.split_whitespace().collect::<Vec<_>>().join(" "))
+    let words = |title: &str| title.replace(char::is_control, " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = words(head(&title, MAX_TITLE_READ));
+    Some(head(&title, MAX_TITLE).trim_end().to_owned())
 }
 
 /// The addresses of link annotations, in the order of the pages, and the number of those that are left out.
 fn links(pdf: &Pdf) -> (Vec<String>, usize) {
-    let (mut found, mut seen, mut cut) = (Vec::new(), HashSet::new(), 0);
+    let (mut found, mut seen, mut cut, mut bytes) = (Vec::new(), HashSet::new(), 0, 0);
     for page in pdf.get_pages().into_values() {
         let annotations = pdf.get_dictionary(page).and_then(|page| page.get(b"Annots"));
         let Some(annotations) = annotations.ok().and_then(|list| resolve(pdf, list)?.as_array().ok()) else { continue };
         for address in annotations.iter().filter_map(|annotation| address(pdf, annotation)) {
-            if found.len() >= MAX_LINKS || address.len() > MAX_LINK {
-                cut += usize::from(!seen.contains(&address));
-            } else if seen.insert(address.clone()) {
-                found.push(address);
+            if seen.contains(&address) {
+                continue;
             }
+            if found.len() >= MAX_LINKS || bytes + address.len() > MAX_LINK_BYTES {
+                cut += 1;
+                continue;
+            }
+            bytes += address.len();
+            seen.insert(address.clone());
+            found.push(address);
         }
     }
     (found, cut)
@@ -123,7 +134,7 @@ fn links(pdf: &Pdf) -> (Vec<String>, usize) {
 fn address(pdf: &Pdf, annotation: &Object) -> Option<String> {
     let action = resolve(pdf, resolve(pdf, annotation)?.as_dict().ok()?.get(b"A").ok()?)?;
     match resolve(pdf, action.as_dict().ok()?.get(b"URI").ok()?)? {
-        Object::String(bytes, _) => Some(String::from_utf8_lossy(bytes).trim().to_owned()),
+        Object::String(bytes, _) => Some(String::from_utf8_lossy(bytes).trim().replace(char::is_control, "")),
         _ => None,
     }
 }

@@ -56,14 +56,30 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory: 512 << 20, seconds: 10, deadline: Duration::from_secs(20), text: 4 << 20 }
+        Self {
+            memory: config::bounds::PDF_MEMORY,
+            seconds: 10,
+            deadline: Duration::from_secs(20),
+            text: config::bounds::TEXT,
+        }
     }
 }
 
-/// The most links of a file that are kept.
-const MAX_LINKS: usize = 10_000;
-/// The longest link that is kept, in bytes.
-const MAX_LINK: usize = 4_096;
+/// The longest title that is kept, in bytes.
+const MAX_TITLE: usize = 1_000;
+/// The most links of a file that are kept, …
+const MAX_LINKS: usize = config::bounds::LINKS;
+/// … and the most bytes of them.
+const MAX_LINK_BYTES: usize = config::bounds::LINK_BYTES;
+
+impl Document {
+    /// The bytes of its title, text and links.
+    pub fn bytes(&self) -> usize {
+        self.title.len()
+            + self.text.len()
+            + self.links.iter().map(|link| size_of::<String>() + link.len()).sum::<usize>()
+    }
+}
 
 /// The reasons why a file has no text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

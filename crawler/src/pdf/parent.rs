@@ -10,6 +10,10 @@ use crossbeam_channel::bounded;
 
 use super::{ARGUMENT, Document, Limits, PdfError, Reply};
 
+/// The environment of the child. Its allocator would reserve a gigabyte of addresses before the child limits itself, and
+/// the limit of memory would not hold for these.
+const ENVIRONMENT: [(&str, &str); 1] = [("MIMALLOC_ARENA_RESERVE", "0")];
+
 /// The program that is started as a child.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -36,6 +40,7 @@ pub fn read(program: &Program, file: &[u8], limits: &Limits) -> Result<Document,
         .args(&program.arguments)
         .args([limit(limits.memory), limit(limits.seconds), limit(limits.text as u64)])
         .env_clear()
+        .envs(ENVIRONMENT)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -58,8 +63,9 @@ pub fn read(program: &Program, file: &[u8], limits: &Limits) -> Result<Document,
 /// Gives the child the file, and returns its output; `None` at the deadline.
 fn exchange(child: &mut Child, file: &[u8], limits: &Limits) -> Option<Vec<u8>> {
     let (mut stdin, stdout) = (child.stdin.take()?, child.stdout.take()?);
-    // A byte of text takes at most six bytes of JSON. The links come on top.
-    let most = limits.text as u64 * 6 + (super::MAX_LINKS * super::MAX_LINK) as u64;
+    // Without control characters, a byte takes at most two bytes of JSON, and a link four more for its quotation marks.
+    let bytes = limits.text + super::MAX_TITLE + super::MAX_LINK_BYTES;
+    let most = 2 * bytes as u64 + 4 * super::MAX_LINKS as u64 + 1024;
     let (sender, received) = bounded(1);
     std::thread::scope(|scope| {
         scope.spawn(move || {
