@@ -34,6 +34,11 @@ impl Said {
     pub fn of(&self, url: &Url) -> Permissions {
         Permissions::of_url(url, self.robots.as_ref(), self.tdm.as_ref())
     }
+
+    /// The memory that it takes, roughly.
+    fn bytes(&self) -> usize {
+        self.robots.as_ref().map_or(0, UsageRules::bytes) + self.tdm.as_ref().map_or(0, TdmFile::bytes)
+    }
 }
 
 /// The decision about a page that could be fetched now.
@@ -51,6 +56,8 @@ pub(super) struct Usage {
     token: String,
     purpose: Option<Purpose>,
     known: HashMap<String, Option<Arc<Said>>>,
+    /// The bytes of all that is known, roughly.
+    bytes: usize,
     /// Origins whose `tdmrep.json` is being fetched, with the number of pages that were put back for it.
     waits: HashMap<String, u32>,
 }
@@ -58,8 +65,8 @@ pub(super) struct Usage {
 impl Usage {
     /// Makes the statements for this product token, and for this purpose if there is one.
     pub fn new(token: &str, purpose: &str) -> Self {
-        let (known, waits) = Default::default();
-        Self { token: token.to_owned(), purpose: Purpose::named(purpose), known, waits }
+        let (known, bytes, waits) = Default::default();
+        Self { token: token.to_owned(), purpose: Purpose::named(purpose), known, bytes, waits }
     }
 
     /// Takes the robots.txt or `tdmrep.json` of an origin, which may have statements about the use of its pages. `file`
@@ -86,9 +93,12 @@ impl Usage {
             tdm: get(TdmFile::PATH)?.map(|file| TdmFile::read(&file)),
         };
         let said = (said.robots.is_some() || said.tdm.is_some()).then(|| Arc::new(said));
-        if self.known.len() >= MOST {
+        let bytes = said.as_ref().map_or(0, |said| said.bytes());
+        if self.known.len() >= MOST || self.bytes + bytes > config::bounds::USAGE {
             self.known.clear();
+            self.bytes = 0;
         }
+        self.bytes += bytes;
         self.known.insert(origin(url).to_owned(), said.clone());
         Ok(said)
     }
@@ -127,4 +137,30 @@ pub(super) fn is_sitemap(job: &Job) -> bool {
 /// Scheme, host and port.
 fn origin(url: &Url) -> &str {
     &url[..Position::BeforePath]
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::Memory;
+
+    use super::*;
+
+    /// Catches statements that are kept for every origin that has any: some hundred of them take gigabytes.
+    #[test]
+    fn statements_in_memory_are_bounded_by_their_bytes() {
+        let (mut usage, mut session) = (Usage::new("test", "train"), Session::new(Box::new(Memory::default())));
+        let line = |n: usize| format!("Content-Usage: /{n}{} train-ai=n\n", "x".repeat(300));
+        let file = (0..1_000).map(line).collect::<String>().into_bytes();
+        for n in 0..40 {
+            let url = Url::parse(&format!("http://{n}.test/robots.txt")).unwrap();
+            usage.heard(&url, [b"User-agent: *\n", file.as_slice()].concat(), &mut session);
+            let page = url.join("/7").unwrap();
+            assert!(usage.of(&page, &session).unwrap().is_some());
+            let held: usize = usage.known.values().flatten().map(|said| said.bytes()).sum();
+            assert!(held > 0 && held <= config::bounds::USAGE, "{held} bytes after {n} origins");
+        }
+        assert!(usage.known.len() < 40);
+        let early = usage.of(&Url::parse("http://0.test/7").unwrap(), &session).unwrap();
+        assert!(early.is_some(), "it is read again");
+    }
 }

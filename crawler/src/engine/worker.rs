@@ -32,6 +32,7 @@ use crate::hints::{self, Hints};
 use crate::pdf;
 use crate::permissions::Purpose;
 use crate::permissions::robots::UsageRules;
+use crate::permissions::tdm::TdmFile;
 
 /// The settings of the workers. They are the same for all pages, so that every worker gives the same report.
 #[derive(Debug)]
@@ -176,7 +177,11 @@ impl Worker<'_> {
                 status: response.status,
                 elapsed: response.ended_at.saturating_sub(response.sent_at),
                 retry_after: wait(response, ended_at),
-                file: if response.status == 200 { response.body.to_vec() } else { Vec::new() },
+                // A larger file says nothing, as an empty one.
+                file: match response.status {
+                    200 if response.body.len() <= TdmFile::MAX_BYTES => response.body.to_vec(),
+                    _ => Vec::new(),
+                },
             },
             JobKind::Sitemap => Finding::Sitemap(Box::new(self.sitemap(job, ended_at, response))),
             JobKind::Page => Finding::Page(Box::new(self.page(answered))),

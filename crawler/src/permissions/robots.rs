@@ -93,6 +93,13 @@ impl UsageRules {
         Self { rules, licences }
     }
 
+    /// The memory that they take, roughly.
+    pub fn bytes(&self) -> usize {
+        let patterns = self.rules.iter().map(|rule| rule.pattern.bytes());
+        let licences = self.licences.iter().map(|url| size_of::<Url>() + url.as_str().len());
+        patterns.chain(licences).sum()
+    }
+
     /// The statements about a URL of this origin, by the name of their line. Of the `Content-Usage` lines, and of the
     /// `Content-Signal` lines, those with the longest matching path count. If several have it, they are combined.
     pub fn preferences(&self, url: &Url) -> impl Iterator<Item = (&'static str, Preferences)> {
@@ -151,6 +158,12 @@ impl Pattern {
             RobotsRules::read(&Answer { url: &anywhere, status: 200, retry_after: None, body: &body, at: 0 }, "")
         });
         Self { length: path.len(), rules }
+    }
+
+    /// The memory that it takes, roughly.
+    pub fn bytes(&self) -> usize {
+        // Its octets are in the rule and in the table of literals.
+        512 + 2 * self.length
     }
 
     /// Whether the path and query of a URL match.

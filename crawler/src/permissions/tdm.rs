@@ -103,6 +103,12 @@ impl TdmFile {
         Self { rules: rules.collect() }
     }
 
+    /// The memory that it takes, roughly.
+    pub fn bytes(&self) -> usize {
+        let policy = |stated: &Stated| stated.policy.as_ref().map_or(0, String::len);
+        self.rules.iter().map(|(pattern, stated)| pattern.bytes() + policy(stated)).sum()
+    }
+
     /// The statement about a URL: that of the first rule that matches.
     pub fn of(&self, url: &Url) -> Option<Stated> {
         self.rules.iter().find(|(pattern, _)| pattern.matches(url)).map(|(_, stated)| stated.clone())
