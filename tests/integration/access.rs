@@ -1,6 +1,7 @@
 //! Tests how the crawl identifies itself to sites: cookies, accounts, logins and signatures, from the crawl to the
 //! server and into the outputs.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -35,6 +36,24 @@ fn written(dir: &Path) -> anyhow::Result<String> {
     Ok(all)
 }
 
+/// The files under a folder that others than their owner may read or write, and the number of all its files.
+fn open_to_others(dir: &Path) -> anyhow::Result<(Vec<String>, usize)> {
+    let (mut open, mut all) = (Vec::new(), 0);
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            let (inside, files) = open_to_others(&path)?;
+            open.extend(inside);
+            all += files;
+        } else {
+            all += 1;
+            let mode = path.metadata()?.permissions().mode();
+            open.extend((mode & 0o077 != 0).then(|| format!("{} {mode:o}", path.display())));
+        }
+    }
+    Ok((open, all))
+}
+
 /// A server: `a.test` sets a cookie on its front page, and links to itself and to a foreign site.
 fn baker(asked: &Asked) -> Answer {
     match (asked.host.as_str(), asked.target.as_str()) {
@@ -57,6 +76,8 @@ fn cookies_go_back_to_their_site_alone_and_into_no_output() -> anyhow::Result<()
     assert_eq!(told.of("b.test", "/")[0].field("cookie"), "");
     let all = written(dir.path())?;
     assert!(all.contains("sid=[redacted]") && !all.contains("s3cret"));
+    let (open, files) = open_to_others(&dir.path().join("state"))?;
+    assert!(open.is_empty() && files > 10, "the state has the cookie: {open:?} of {files} files");
     // A later run in the directory still has the cookie.
     told.crawl(dir.path(), "http://a.test/", &[("fetch.recrawl", "true")])?;
     assert_eq!(told.of("a.test", "/")[1].field("cookie"), "sid=s3cret");

@@ -164,7 +164,9 @@ impl CrawlDir {
         // The state holds cookies.
         std::fs::set_permissions(&state, Permissions::from_mode(0o700))
             .map_err(|error| failed("closed to other users", error))?;
-        Self::open_state(path)
+        let mut disk = Self::open_state(path)?;
+        disk.keep_private(&state).map_err(|error| OpenError::Store { dir: path.to_owned(), error })?;
+        Ok(disk)
     }
 
     /// Opens a state that exists, and changes nothing about its folder.

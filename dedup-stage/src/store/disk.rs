@@ -8,10 +8,10 @@
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy, PinningPolicy};
@@ -19,7 +19,7 @@ use fjall::{
     AbstractTree, CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode,
 };
 
-use super::{Batch, Change, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor, tear};
+use super::{Batch, Change, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor, private, tear};
 
 /// A directory with a log-structured store, which is open in this process only.
 pub struct Disk {
@@ -30,12 +30,17 @@ pub struct Disk {
     marks: [u64; Space::MOST],
     /// The bytes that all memory tables together may hold.
     tables: u64,
+    /// If the files are for their owner only: the directory, and the time at which they were last looked at.
+    private: Option<(PathBuf, Instant)>,
 }
 
 /// The time between two looks whether there is room for the next commit …
 const LOOK: Duration = Duration::from_millis(2);
 /// … and the longest time that a commit waits for room.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// The time after which a commit looks at the permissions of the files again.
+const PRIVATE: Duration = Duration::from_secs(1);
 
 /// The keyspaces of a store by the number of the space; `None` for numbers that no space of this store has.
 #[derive(Clone)]
@@ -81,7 +86,8 @@ impl Disk {
         for space in wanted.iter() {
             spaces[space.number()] = Some(database.keyspace(space.name(), || options(space, tables))?);
         }
-        let mut disk = Self { database, spaces: Keyspaces(spaces.into()), marks: [0; Space::MOST], tables };
+        let mut disk =
+            Self { database, spaces: Keyspaces(spaces.into()), marks: [0; Space::MOST], tables, private: None };
         let known = disk.marks_in(Space::META)?;
         for (mark, known) in disk.marks.iter_mut().zip(known) {
             *mark = known;
@@ -96,6 +102,18 @@ impl Disk {
             }
         }
         Ok(disk)
+    }
+
+    /// Gives the files of the store, which is in `dir`, to their owner alone (mode 0600). Files that the store makes
+    /// later follow with the first commit after a second, and when the store is closed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the permissions of a file cannot be changed.
+    pub fn keep_private(&mut self, dir: &Path) -> Result<()> {
+        private::close(dir)?;
+        self.private = Some((dir.to_owned(), Instant::now()));
+        Ok(())
     }
 
     /// A reader for other threads, which may read while this store is written to.
@@ -237,7 +255,22 @@ impl Disk {
         self.marks = marks;
         self.bound_tables()?;
         self.wait_for_room();
+        if let Some((dir, looked)) = &mut self.private
+            && looked.elapsed() >= PRIVATE
+        {
+            private::close(dir)?;
+            *looked = Instant::now();
+        }
         Ok(())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        if let Some((dir, _)) = &self.private {
+            // Whoever opens it next tries again.
+            let _ = private::close(dir);
+        }
     }
 }
 

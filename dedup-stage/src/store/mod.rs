@@ -14,6 +14,7 @@ mod disk;
 #[cfg(any(test, feature = "double"))]
 mod double;
 mod memory;
+mod private;
 mod reader;
 mod session;
 mod space;
