@@ -122,9 +122,9 @@ fn too_low_a_limit_of_addresses_is_named() -> anyhow::Result<()> {
 #[test]
 fn pages_that_are_more_than_memory_holds_cost_no_more_than_their_bound() -> anyhow::Result<()> {
     // All attacks in full size are a command of their own (`harm -- memory`): some need minutes to show their cost.
-    for (kind, count) in [("words", 4), ("million", 2)] {
+    for (kind, count) in [("words", 4), ("million", 2), ("pdf", 8), ("json", 8), ("rights", 24), ("marks", 2)] {
         let (crowd, dir) = (Crowd::start(2)?, tempfile::tempdir()?);
-        let flags = [&POLITE[..], &["--scope", "any"]].concat();
+        let flags = [&POLITE[..], &["--scope", "any", "--purpose", "train"]].concat();
         let ran = crawl(program(), &crowd, dir.path(), &flags, seeds(kind, count), 5 * SECOND)?;
         println!("{kind}: {} MiB after {} requests", ran.peak >> 10, ran.log.len());
         assert!(ran.log.len() > count, "{kind}: {}", ran.said);

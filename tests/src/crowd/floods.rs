@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{missing, page, send, words};
+use super::{files, missing, page, send, words};
 
 /// The kinds of such hosts.
 pub(super) const KINDS: &[&str] = &[
@@ -32,6 +32,10 @@ pub(super) const KINDS: &[&str] = &[
     "hops",
     "named",
     "canonical",
+    "pdf",
+    "json",
+    "rights",
+    "marks",
 ];
 
 /// The size of a page that is nearly as large as a body may be.
@@ -55,8 +59,19 @@ pub(super) async fn answer(kind: &str, host: &str, path: &str, stream: &mut TcpS
     if kind == "hops" && path != "/" {
         return redirect(&format!("http://s{:x}.{host}/", rng.u64(..)), stream).await;
     }
-    if kind == "feed" {
-        return feed(host, &mut rng, stream).await;
+    match kind {
+        "feed" => return feed(host, &mut rng, stream).await,
+        "pdf" if path != "/" => return send(stream, "200 OK", "application/pdf", &files::pdf(&mut rng)).await,
+        "json" if path != "/" => {
+            return send(stream, "200 OK", "application/feed+json", files::json(host, &mut rng).as_bytes()).await;
+        }
+        "rights" if path == "/.well-known/tdmrep.json" => {
+            return send(stream, "200 OK", "application/json", files::rights(LARGE).as_bytes()).await;
+        }
+        "marks" if path != "/" => {
+            return send(stream, "200 OK", "text/markdown", files::markdown(&mut rng).as_bytes()).await;
+        }
+        _ => {}
     }
     let mut html = String::from("<html><head>");
     if kind == "base" {
@@ -83,6 +98,7 @@ pub(super) async fn answer(kind: &str, host: &str, path: &str, stream: &mut TcpS
             let domain = host.rsplit('.').nth(1).unwrap_or_default();
             (0..9_000).for_each(|_| link(format_args!("http://s{:x}.{domain}.test/", rng.u64(..))));
         }
+        "pdf" | "json" | "rights" | "marks" => (0..200).for_each(|n| link(format_args!("/{n}"))),
         "hops" => (0..9_000).for_each(|_| link(format_args!("/{:x}", rng.u64(..)))),
         "million" => (0..1_000_000).for_each(|n| link(format_args!("/{n}"))),
         // A hundred thousand hosts with ten pages each. The first host has lists of the others, a hundred on each page.

@@ -3,6 +3,7 @@
 //! own, and a subdomain is of the kind of its domain. The server records every request, so that tests can check what a
 //! crawl did.
 
+mod files;
 mod floods;
 pub mod run;
 mod slow;

@@ -83,6 +83,10 @@ const ATTACKS: &[Attack] = &[
     ("8 MiB of blocks of one letter, 64 hosts", "blocks", 64, &[]),
     ("a title of 4 MiB, 10,000 titles of links, 64 hosts", "titles", 64, &[]),
     ("10,000 images with long texts, 64 hosts", "media", 64, &[]),
+    ("PDF files with titles of 7 MB and 10,000 links, 64 hosts", "pdf", 64, &[]),
+    ("JSON feeds with one URL of 8 MB, 64 hosts", "json", 64, &[]),
+    ("statements of 8 MB about use, 64 hosts", "rights", 64, &["--purpose", "train"]),
+    ("Markdown whose links do not end, 64 hosts", "marks", 64, &[]),
 ];
 
 /// The smallest number of bytes that the seen-set takes for a URL: see `config::bounds`.
