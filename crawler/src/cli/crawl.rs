@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use config::{Layers, Settings};
 use crossbeam_channel::Sender;
+use url::Url;
 
 use super::flags::SettingFlags;
 use super::progress::Terminal;
@@ -21,7 +22,7 @@ use crate::engine::{self, Control, Log, Observer, Snapshot, StopReason};
 use crate::estimate::Lost;
 use crate::fetch::http::HttpFetch;
 use crate::focus::{self, Topic, TopicError};
-use crate::report::Learned;
+use crate::report::{Learned, hosts_named};
 use crate::sink::TextJsonl;
 
 /// Arguments of `crawler crawl`.
@@ -168,7 +169,10 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
         _ => 0,
     };
     // The live page starts before the seeds are written, so that a port in use leaves no crawl behind.
-    let live = live_page(&settings.output.dashboard, &args.dir, control_in, Reach::default(), args.voice.quiet)?;
+    let all_seeds = [dir.seeds()?, seeds.clone()].concat();
+    let hosts: Vec<&str> = all_seeds.iter().filter_map(Url::host_str).collect();
+    let reach = Reach { name: hosts_named(&hosts), ..Reach::default() };
+    let live = live_page(&settings.output.dashboard, &args.dir, control_in, reach, args.voice.quiet)?;
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     unmade.keep();
     let parts = engine::Parts { only_visits: refresh.is_some(), ..parts };

@@ -101,7 +101,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             say!("{} commits were read from the cluster", begun.replayed);
         }
         let beside: Arc<dyn Beside> = begun.health.clone();
-        let reach = Reach { hosts: args.dashboard_host, beside: Some(beside) };
+        let reach = Reach { name: String::new(), hosts: args.dashboard_host, beside: Some(beside) };
         let live = live_page(&begun.settings.output.dashboard, &dir, control_in, reach, quiet)?;
         Ok(Watching { terminal: Terminal::new(args.progress, quiet), live, found: None })
     })?;

@@ -32,9 +32,11 @@ pub struct Metric {
     pub value: f64,
 }
 
-/// The source of reports beside the crawl, and the host names under which the live page gives them.
+/// The name of the crawl, the source of reports beside it, and the host names under which the live page gives them.
 #[derive(Clone, Default)]
 pub struct Reach {
+    /// The crawl in a few words, such as the hosts of its seeds. Empty if it is not known.
+    pub name: String,
     /// The names under which `/metrics` and `/healthz` may be requested, besides addresses and `localhost`.
     pub hosts: Vec<String>,
     /// The source of the health and the metrics beside the crawl.

@@ -22,6 +22,9 @@ pub const LIGHT: [&str; 3] = ["state", "figures", "curve"];
 /// The parts that cost more, and are drawn less often.
 pub const HEAVY: [&str; 6] = ["brought", "hosts-now", "clusters-now", "held", "rules-now", "recent"];
 
+/// In place of a chart without points.
+const NOTHING_COMPARED: &str = "<p class=\"note\">No two pages have been compared yet.</p>";
+
 /// Draws the parts with the ids `names`.
 pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, String> {
     let now = shared.now();
@@ -34,6 +37,10 @@ pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, St
             }
             ("figures", Some(now)) => {
                 figures(&mut out, shared, now);
+                Ok(())
+            }
+            ("curve" | "brought", _) if lock(&shared.read).tally.verdicts.judged() <= 1 => {
+                out.push_str(NOTHING_COMPARED);
                 Ok(())
             }
             ("curve", _) => {
@@ -216,6 +223,10 @@ fn hosts(out: &mut String, shared: &Shared, now: &Now) {
 }
 
 fn clusters(out: &mut String, shared: &Shared) -> io::Result<()> {
+    if lock(&shared.read).tally.verdicts.duplicates() == 0 {
+        out.push_str("<p class=\"note\">No page repeats another one.</p>");
+        return Ok(());
+    }
     let pages = Lines::open(&shared.dir, PagesJsonl::NAME, None)?;
     view::clusters(out, None, &lock(&shared.read).tally.clusters, &pages, 10)
 }
@@ -229,6 +240,10 @@ fn held(out: &mut String, now: &Now) {
         put!(rows, "<tr><th scope=\"row\"><code>{}</code></th>", reason.name());
         put!(rows, "<td>{}</td>{}</tr>\n", reason.explanation(), view::count(urls));
     }
+    if rows.is_empty() {
+        out.push_str("<p class=\"note\">Nothing is kept out.</p>");
+        return;
+    }
     let heads = &["reason", "meaning", "#URLs"];
     Table { id: None, caption: "URLs that are not to be fetched, as it stands", heads, rows }.put(out);
 }
@@ -240,6 +255,10 @@ fn rules(out: &mut String, shared: &Shared) {
 
 fn recent(out: &mut String, shared: &Shared) -> io::Result<()> {
     let offsets: Vec<_> = lock(&shared.read).recent.iter().rev().copied().collect();
+    if offsets.is_empty() {
+        out.push_str("<p class=\"note\">No page has been fetched yet.</p>");
+        return Ok(());
+    }
     let pages = Lines::open(&shared.dir, PagesJsonl::NAME, None)?;
     let lines = pages.at(offsets.iter().copied())?;
     let link = |at: usize| offsets.get(at).map(|offset| format!("page?at={offset}"));

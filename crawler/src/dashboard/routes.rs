@@ -17,7 +17,7 @@ use super::shared::Shared;
 use super::{metrics, page, stream};
 use crate::engine::Control;
 use crate::report::STYLE;
-use crate::report::html::put;
+use crate::report::html::{Web, put};
 use crate::report::shell::Shell;
 use crate::report::view;
 
@@ -42,7 +42,11 @@ pub fn router(shared: Arc<Shared>) -> Router {
 
 /// The live page as it is now. Its script keeps it up to date.
 async fn live(State(shared): State<Arc<Shared>>) -> Response {
-    let mut body = BODY.replace("<!--about-rules-->", view::ABOUT_RULES);
+    let mut name = String::new();
+    if !shared.reach.name.is_empty() {
+        put!(name, " of {}", Web(&shared.reach.name));
+    }
+    let mut body = BODY.replace("<!--about-rules-->", view::ABOUT_RULES).replace("<!--name-->", &name);
     let parts = LIGHT.iter().chain(&HEAVY).copied().collect::<Vec<_>>();
     for (id, html) in fragments::draw(&shared, &parts) {
         let mut place = String::new();

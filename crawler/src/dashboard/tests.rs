@@ -49,7 +49,7 @@ fn a_worker_tells_how_it_is_to_hosts_that_are_named() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("pages.jsonl"), LINES).unwrap();
     let (wishes, control) = crossbeam_channel::unbounded();
-    let ill = Reach { hosts: vec!["worker-0.crawl".into()], beside: Some(Arc::new(Ill)) };
+    let ill = Reach { name: String::new(), hosts: vec!["worker-0.crawl".into()], beside: Some(Arc::new(Ill)) };
     let dashboard = Dashboard::start_with("127.0.0.1:0".parse().unwrap(), dir.path(), wishes, ill).unwrap();
     let live = Live { dashboard, control, _dir: dir };
     tick(&live, None);
@@ -81,7 +81,8 @@ fn live() -> Live {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("pages.jsonl"), LINES).unwrap();
     let (wishes, control) = crossbeam_channel::unbounded();
-    let dashboard = Dashboard::start("127.0.0.1:0".parse().unwrap(), dir.path(), wishes).unwrap();
+    let reach = Reach { name: "a.test & more".into(), ..Reach::default() };
+    let dashboard = Dashboard::start_with("127.0.0.1:0".parse().unwrap(), dir.path(), wishes, reach).unwrap();
     Live { dashboard, control, _dir: dir }
 }
 
@@ -142,6 +143,8 @@ fn the_page_shows_the_crawl_and_what_hostile_pages_say_as_text() {
     let body = &page[page.find("<body>").unwrap()..page.rfind("<script>").unwrap()];
     assert!(
         body.contains(">Running<")
+            && body.contains("<h1>Crawl of <bdi>a.test &amp; more</bdi>, live</h1>")
+            && body.contains("<svg")
             && body.contains("95 % interval 0 to 12")
             && body.contains("U+202E")
             && !body.contains("<script")
@@ -223,6 +226,11 @@ fn a_crawl_directory_without_outputs_has_a_page() {
     let dashboard = Dashboard::start("127.0.0.1:0".parse().unwrap(), Path::new(dir.path()), wishes).unwrap();
     let page = ask(dashboard.address(), "GET / HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n");
     assert!(page.contains(">Starting<") && !page.contains("NaN"));
+    // A crawl that gets nothing says so in place of empty charts and tables.
+    for nothing in ["No two pages have been compared", "No page repeats another one", "No page has been fetched"] {
+        assert!(page.contains(nothing), "{nothing}: {page}");
+    }
+    assert!(!page.contains("<svg"), "{page}");
 }
 
 #[test]

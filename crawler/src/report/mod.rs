@@ -44,6 +44,17 @@ pub use summary::Summary;
 use tally::Tally;
 use words::Difference;
 
+/// Some hosts in a few words: `a.test and 2 more hosts`.
+pub(crate) fn hosts_named(hosts: &[&str]) -> String {
+    match hosts {
+        [] => "nothing".into(),
+        [first, rest @ ..] => match rest.iter().filter(|host| *host != first).collect::<HashSet<_>>().len() as u64 {
+            0 => (*first).into(),
+            more => format!("{first} and {}", units::counted(more, "more host")),
+        },
+    }
+}
+
 /// The files and the summary of a crawl, after they were read.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -127,14 +138,7 @@ impl Report {
             [] => self.tally.hosts.keys().map(|host| &**host).take(2).collect(),
             seeds => seeds.iter().map(|seed| line::host(seed)).collect(),
         };
-        match hosts.as_slice() {
-            [] => "nothing".into(),
-            [one] => (*one).into(),
-            [first, rest @ ..] => {
-                let more = rest.iter().collect::<HashSet<_>>().len() as u64;
-                format!("{first} and {}", units::counted(more, "more host"))
-            }
-        }
+        hosts_named(&hosts)
     }
 
     fn body(&self) -> io::Result<String> {
