@@ -1,6 +1,6 @@
 //! Signature files of a hundred million and more: how long merging, joining and grouping take, and a lookup in a known
-//! corpus. `cargo bench -p dedup-stage --bench corpus -- make N FILE`, then the program's own commands on FILE; or
-//! `-- known N PLANTED FILE [DISTANCE]`.
+//! corpus. `cargo bench -p dedup-stage --bench corpus -- make N FILE [FROM]` writes the documents from number FROM, and
+//! then come the program's own commands on FILE; or `-- known N PLANTED FILE [DISTANCE]`.
 
 mod cpu;
 
@@ -17,12 +17,12 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let number = |i: usize| arguments.get(i).and_then(|text| text.parse::<f64>().ok()).map(|n| n as u64);
     match (arguments.first().map(String::as_str), number(1), arguments.get(2), number(2), arguments.get(3)) {
-        (Some("make"), Some(n), Some(path), ..) => make(n, Path::new(path)),
+        (Some("make"), Some(n), Some(path), ..) => make(n, Path::new(path), number(3).unwrap_or(0)),
         (Some("known"), Some(n), _, Some(planted), Some(path)) => {
             known(n, planted, Path::new(path), number(4).unwrap_or(3) as u32);
         }
         // `cargo bench` runs every benchmark.
-        _ => eprintln!("corpus: make N FILE | known N PLANTED FILE [DISTANCE]"),
+        _ => eprintln!("corpus: make N FILE [FROM] | known N PLANTED FILE [DISTANCE]"),
     }
 }
 
@@ -78,13 +78,13 @@ fn record(i: u64) -> Record {
 }
 
 /// A signature file by way of sorted parts, as `dedup-stage signatures` makes it.
-fn make(n: u64, path: &Path) {
+fn make(n: u64, path: &Path, from: u64) {
     const PART: u64 = 4_000_000;
     let (start, cpu) = (Instant::now(), cpu::seconds());
     let part_path = |i: u64| path.with_extension(format!("part{i}"));
     let parts = n.div_ceil(PART);
     for i in 0..parts {
-        let records = (i * PART..n.min((i + 1) * PART)).map(record).collect();
+        let records = (i * PART..n.min((i + 1) * PART)).map(|i| record(from + i)).collect();
         let part = [(0, Signatures::of(records).expect("memory"))];
         merge(&part, &File::create(part_path(i)).expect("a file"), &|_| {}).expect("written");
     }
@@ -125,12 +125,13 @@ impl Output for Sparse {
     }
 }
 
-/// A row with a fingerprint, and without an id.
-fn row<'a>(fingerprint: u64, sketch: &'a [u8; Sketch::BYTES], digest: &'a [u8; 32], place: u64) -> Row<'a> {
-    Row { signature: Some((fingerprint, sketch)), digest, words: 0, place, date: NO_DATE, id: "", url: "" }
+/// A row with a fingerprint and a sketch. What a lookup does not read is zero or empty.
+fn row(fingerprint: u64, sketch: &[u8; Sketch::BYTES]) -> Row<'_> {
+    let signature = Some((fingerprint, sketch));
+    Row { signature, digest: &[0; 32], words: 0, place: 0, date: NO_DATE, id: "", url: "" }
 }
 
-/// Writes `n` random fingerprints without anything else, and `planted` whole signatures among them, sorted.
+/// Writes `n` random fingerprints with sketches of zeros, and `planted` whole signatures among them, sorted.
 fn plant(n: u64, planted: u64, path: &Path) {
     let mut real: Vec<(u64, u64)> = (0..planted).map(|i| (signature(i).0, i)).collect();
     real.sort_unstable();
@@ -138,7 +139,7 @@ fn plant(n: u64, planted: u64, path: &Path) {
     let file = File::create(path).expect("a file");
     file.set_len(shape.bytes()).expect("a file");
     let mut writer = SignatureWriter::new(Sparse(file), RECIPE, shape);
-    let (zeros, nothing) = ([0; Sketch::BYTES], [0; 32]);
+    let zeros = [0; Sketch::BYTES];
     let mut real = real.into_iter().peekable();
     // Bucket by bucket of the highest bits, each sorted by itself.
     const BITS: u32 = 16;
@@ -150,17 +151,13 @@ fn plant(n: u64, planted: u64, path: &Path) {
         bucket.sort_unstable();
         for fingerprint in bucket.drain(..) {
             while let Some((planted, i)) = real.next_if(|(planted, _)| *planted <= fingerprint) {
-                let record = record(i);
-                let sketch = record.signature.expect("one is made").1;
-                writer.push(&row(planted, &sketch, &record.digest, i + 1)).expect("written");
+                writer.push(&row(planted, &signature(i).1)).expect("written");
             }
-            writer.push(&row(fingerprint, &zeros, &nothing, 0)).expect("written");
+            writer.push(&row(fingerprint, &zeros)).expect("written");
         }
     }
     for (planted, i) in real {
-        let record = record(i);
-        let sketch = record.signature.expect("one is made").1;
-        writer.push(&row(planted, &sketch, &record.digest, i + 1)).expect("written");
+        writer.push(&row(planted, &signature(i).1)).expect("written");
     }
     let (file, length) = writer.finish().expect("written");
     file.0.set_len(length).expect("the end");
@@ -204,7 +201,7 @@ fn known(n: u64, planted: u64, path: &Path, distance: u32) {
             let twin = finder.find(&[1; 32], Some((fingerprint, &Sketch::from_bytes(sketch)))).unwrap();
             expected += u64::from(page % 2 == 0);
             found += u64::from(twin.is_some() && page % 2 == 0);
-            wrong += u64::from(twin.is_some_and(|twin| known.signatures().places()[twin.row as usize] == 0));
+            wrong += u64::from(twin.is_some_and(|twin| known.signatures().sketches()[twin.row as usize] == [0; 64]));
         }
         let (wall, cpu) = (start.elapsed().as_secs_f64(), cpu::seconds() - cpu);
         println!(
