@@ -7,6 +7,7 @@ use arrow_array::{ArrayRef, BooleanArray, Float32Array, RecordBatch, UInt32Array
 use arrow_schema::{Field, Schema};
 use dedup_stage::corpus::cluster::{Documents, Forest, Keep, List, complete};
 use dedup_stage::corpus::input::Fields;
+use dedup_stage::corpus::input::arrow::wanted;
 use dedup_stage::corpus::join::{Edge, Effort, NearCriterion, collect, with_copies};
 use dedup_stage::corpus::{Signatures, tables};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -41,10 +42,8 @@ pub fn signatures(
 ) -> PyResult<Table> {
     let fields = Fields { id: id.into(), text: text.into(), body: body.into(), url: url.into(), date: date.into() };
     let batches = batches(table);
-    if let Some(batch) = batches.first()
-        && [text, body].iter().all(|name| batch.column_by_name(name.split('.').next().unwrap_or(name)).is_none())
-    {
-        return Err(PyValueError::new_err(format!("the table has neither a column {text:?} nor {body:?}")));
+    if let Some(batch) = batches.first() {
+        wanted(batch.schema_ref(), &fields).map_err(|error| PyValueError::new_err(error.to_string()))?;
     }
     let batch = py.detach(|| tables::to_batch(&tables::sign(&batches, &fields, cores(threads)).0));
     Ok(Table::of(batch.map_err(value_error)?))

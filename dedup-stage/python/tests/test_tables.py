@@ -75,8 +75,12 @@ class Tables(unittest.TestCase):
             self.assertEqual(pq.read_table(kept)["id"].to_pylist(), [10, 11, 14])
 
     def test_what_is_wrong_is_said(self) -> None:
-        with self.assertRaisesRegex(ValueError, "neither a column"):
+        with self.assertRaisesRegex(ValueError, "no column"):
             dedup_stage.signatures(pa.table({"words": ["x"]}))
+        with self.assertRaisesRegex(ValueError, '"text" has values of type Int64; it must have text'):
+            dedup_stage.signatures(pa.table({"text": [7]}))
+        with self.assertRaisesRegex(ValueError, '"id" has values of type Struct'):
+            dedup_stage.signatures(pa.table({"text": ["x"], "id": [{"a": 1}]}))
         with self.assertRaisesRegex(ValueError, "no column"):
             dedup_stage.near_duplicates(DOCUMENTS)
         with self.assertRaisesRegex(OSError, "nowhere"):

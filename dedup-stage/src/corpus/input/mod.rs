@@ -178,11 +178,13 @@ impl Split {
         match self.format {
             Format::Parquet | Format::Arrow => tables(path, self.format, fields),
             Format::Jsonl => Ok(Box::new(lines::lines(unpacked(open(path)?)?))),
-            // The reader of WARC files unpacks member by member.
-            _ => Ok(Box::new(warc::records(open(path)?, self.format))),
+            _ => Ok(Box::new(warc::records(unpacked_archive(open(path)?)?, self.format))),
         }
     }
 }
+
+/// The first bytes of a zstd frame.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Opens a file; `-` is stdin.
 fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
@@ -198,11 +200,17 @@ fn unpacked(mut input: Box<dyn BufRead + Send>) -> io::Result<Box<dyn Read + Sen
     let start = input.fill_buf()?;
     Ok(if start.starts_with(&[0x1f, 0x8b]) {
         Box::new(flate2::bufread::MultiGzDecoder::new(input))
-    } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+    } else if start.starts_with(&ZSTD) {
         Box::new(zstd::stream::read::Decoder::with_buffer(input)?)
     } else {
         Box::new(input)
     })
+}
+
+/// Unpacks a web archive if its first bytes say that it is zstd. The reader of WARC files itself unpacks gzip, member by
+/// member.
+fn unpacked_archive(mut input: Box<dyn BufRead + Send>) -> io::Result<Box<dyn BufRead + Send>> {
+    Ok(if input.fill_buf()?.starts_with(&ZSTD) { Box::new(BufReader::new(unpacked(input)?)) } else { input })
 }
 
 #[cfg(feature = "arrow")]

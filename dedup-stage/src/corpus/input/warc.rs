@@ -11,10 +11,11 @@ use crate::warc::read::{self, Reader, Record};
 /// The most bytes of a decoded body. A record with a longer one is bad.
 const BODY: usize = 64 << 20;
 
-/// The records of a file. A record that cannot be read, and bytes that belong to no record, are bad.
+/// The records of a file. A record that cannot be read, and bytes that belong to no record, are bad. So is an empty
+/// file: an archive has a record at least.
 pub fn records(input: impl BufRead + Send, format: Format) -> impl Iterator<Item = Piece> + Send {
     let mut reader = Some(Reader::new(input, Reader::<&[u8]>::LIMIT));
-    let mut number = 0;
+    let (mut number, mut is_empty) = (0, true);
     let wanted = move |record: &Record| match record.kind() {
         "response" | "resource" => format == Format::Warc,
         "conversion" => true,
@@ -22,7 +23,9 @@ pub fn records(input: impl BufRead + Send, format: Format) -> impl Iterator<Item
     };
     std::iter::from_fn(move || {
         loop {
-            return Some(match reader.as_mut()?.piece() {
+            let piece = reader.as_mut()?.piece();
+            let was_empty = std::mem::replace(&mut is_empty, false);
+            return Some(match piece {
                 Ok(Some(read::Piece::Record(record))) => {
                     number += 1;
                     if wanted(&record) { Piece::Record(number, Box::new(record)) } else { Piece::PassedOver }
@@ -37,6 +40,7 @@ pub fn records(input: impl BufRead + Send, format: Format) -> impl Iterator<Item
                     }
                 }
                 Ok(Some(read::Piece::More(_) | read::Piece::End)) => continue,
+                Ok(None) if was_empty => Piece::Bad(Bad { place: "byte 0".into(), what: "there is no record".into() }),
                 Ok(None) => return None,
                 Err(read::Error::Damaged { offset, what }) => Piece::Bad(bad(offset, &what)),
                 Err(read::Error::Gap { offset }) => {

@@ -224,6 +224,27 @@ fn other_inputs_than_json() {
 }
 
 #[test]
+fn archives_in_zstd_are_read_and_empty_ones_are_named() {
+    let dir = TempDir::new().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let record = |url: &str| {
+        format!("WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: {url}\r\nContent-Length: 3\r\n\r\nabc\r\n\r\n")
+    };
+    // A frame for each record, as programs that write such archives do.
+    let frames = ["http://a/", "http://b/"].map(|url| zstd::encode_all(record(url).as_bytes(), 1).unwrap());
+    fs::write(path("a.wet.zst"), frames.concat()).unwrap();
+    fs::write(path("b.wet"), "").unwrap();
+    fs::write(path("c.warc.gz"), "").unwrap();
+    let (inputs, noted) = (["a.wet.zst", "b.wet", "c.warc.gz"].map(path), Noted::default());
+    let tally = build(&splits(&inputs, None).unwrap(), &options(1 << 20), &path("out.sig"), &noted).unwrap();
+    assert_eq!((tally.documents, tally.bad), (2, 2));
+    let noted = noted.0.into_inner().unwrap();
+    let mut whats: Vec<&str> = noted.iter().flat_map(|(_, tally, _)| &tally.named).map(|bad| &*bad.what).collect();
+    whats.dedup();
+    assert_eq!(whats, ["there is no record"]);
+}
+
+#[test]
 #[cfg(not(feature = "arrow"))]
 fn parquet_without_the_feature_says_how_to_get_it() {
     let dir = TempDir::new().unwrap();

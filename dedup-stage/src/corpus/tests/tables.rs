@@ -1,11 +1,15 @@
-//! Damaged and cut Parquet and Arrow files: the damage is named, reading ends, and the rest is read.
+//! Parquet and Arrow files with columns of many types, and damaged and cut ones: the damage is named, reading ends, and
+//! the rest is read.
 
 use std::fs::{self, File};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{
+    ArrayRef, BinaryArray, Int64Array, ListArray, RecordBatch, StringArray, StructArray, TimestampSecondArray,
+    UInt64Array,
+};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use tempfile::TempDir;
@@ -151,4 +155,61 @@ fn random_damage_is_named_or_changes_a_value() {
             assert!(ids.len() as u64 == BATCHES * ROWS || !bad.is_empty(), "{ending} {at}: {} rows", ids.len());
         }
     }
+}
+
+/// Writes a Parquet file of these columns. Its documents, each its id and its body; or the error of the file.
+fn documents(columns: &[(&str, ArrayRef)]) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("table.parquet");
+    let batch = RecordBatch::try_from_iter(columns.iter().cloned()).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let split = Split { paths: vec![path], format: Format::Parquet };
+    let mut found = Vec::new();
+    for piece in split.pieces(&Fields::default()).map_err(|error| error.to_string())? {
+        piece.documents("table", &Fields::default(), &mut |document| {
+            let document = document.unwrap();
+            found.push((document.id.to_string(), document.body.to_vec()));
+        });
+    }
+    Ok(found)
+}
+
+#[test]
+fn ids_are_times_of_any_zone() {
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["a text"]));
+    let times = TimestampSecondArray::from(vec![1_763_640_000]);
+    for zone in ["UTC", "Europe/Berlin", "+01:00"] {
+        let id: ArrayRef = Arc::new(times.clone().with_timezone(zone));
+        let found = documents(&[("id", id), ("text", Arc::clone(&text))]).unwrap();
+        assert_eq!(found, [("\"2025-11-20T12:00:00Z\"".to_owned(), b"a text".to_vec())], "{zone}");
+    }
+}
+
+#[test]
+fn a_column_of_the_wrong_type_is_named() {
+    let numbers = || Int64Array::from(vec![1, 2]);
+    let lists = ListArray::from_iter_primitive::<arrow_array::types::Int64Type, _, _>([Some([Some(1)]), None]);
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["a text", "another"]));
+    let column: ArrayRef = Arc::new(numbers());
+    let pairs = StructArray::try_from(vec![("part", column)]).unwrap();
+    let wrong: [(&[(&str, ArrayRef)], &str); 3] = [
+        (&[("text", Arc::new(numbers()))], "the column \"text\" has values of type Int64; it must have text"),
+        (&[("body", Arc::new(lists))], "the column \"body\" has values of type List("),
+        (&[("id", Arc::new(pairs)), ("text", Arc::clone(&texts))], "the column \"id\" has values of type Struct("),
+    ];
+    for (columns, message) in wrong {
+        let error = documents(columns).unwrap_err();
+        assert!(error.starts_with(message), "{error}");
+    }
+    let found = documents(&[("id", Arc::new(numbers())), ("text", texts)]).unwrap();
+    assert_eq!(found, [("1".to_owned(), b"a text".to_vec()), ("2".to_owned(), b"another".to_vec())]);
+}
+
+#[test]
+fn pages_are_bytes_of_any_encoding() {
+    let page: &[u8] = b"<meta charset=latin1><p>caf\xe9";
+    let found = documents(&[("body", Arc::new(BinaryArray::from(vec![page])))]).unwrap();
+    assert_eq!(found, [("\"table#0\"".to_owned(), page.to_vec())]);
 }
