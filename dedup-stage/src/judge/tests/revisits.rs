@@ -169,12 +169,12 @@ fn pages_that_change_by_themselves_do_not_hide_texts_that_take_turns() {
     let mut own: Vec<u64> = (0..60).collect();
     let (mut changed, mut visits) = (0, 0);
     for visit in 0..30 {
-        for page in 0..60 {
+        for (page, own) in own.iter_mut().enumerate() {
             let is_equal = visit == 0 || random.usize(..10) > 0;
-            own[page] += if is_equal { 0 } else { 1_000 };
-            let words = [words(page as u64, 160), words(10_000 + own[page], 30)].concat();
-            let verdict =
-                web.verdict(&format!("http://a.test/{page}"), &with_footer(&words, &texts[random.usize(..20)]));
+            *own += if is_equal { 0 } else { 1_000 };
+            let words = [words(page as u64, 160), words(10_000 + *own, 30)].concat();
+            let html = with_footer(&words, &texts[random.usize(..20)]);
+            let verdict = web.verdict(&format!("http://a.test/{page}"), &html);
             if visit > 0 && is_equal {
                 visits += 1;
                 changed += usize::from(!matches!(verdict, Verdict::Unchanged { .. }));
