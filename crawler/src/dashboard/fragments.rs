@@ -18,9 +18,10 @@ use crate::sink::PagesJsonl;
 use super::shared::{Now, Shared, lock};
 
 /// The parts that are drawn at every turn.
-pub const LIGHT: [&str; 3] = ["state", "figures", "curve"];
+pub const LIGHT: [&str; 4] = ["state", "figures", "curve", "speed"];
 /// The parts that cost more, and are drawn less often.
-pub const HEAVY: [&str; 6] = ["brought", "hosts-now", "clusters-now", "held", "rules-now", "recent"];
+pub const HEAVY: [&str; 8] =
+    ["troubles-now", "brought", "hosts-now", "answers", "recent", "clusters-now", "held", "rules-now"];
 
 /// In place of a chart without points.
 const NOTHING_COMPARED: &str = "<p class=\"note\">No two pages have been compared yet.</p>";
@@ -45,6 +46,19 @@ pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, St
             }
             ("curve", _) => {
                 view::curve(&mut out, &lock(&shared.read).tally.curve);
+                Ok(())
+            }
+            ("speed", _) => {
+                speed(&mut out, shared);
+                Ok(())
+            }
+            ("troubles-now", Some(now)) => {
+                let (troubles, worst) = outcome::faults(&now.stats);
+                view::troubles(&mut out, &troubles, &worst);
+                Ok(())
+            }
+            ("answers", _) => {
+                answers(&mut out, shared);
                 Ok(())
             }
             ("brought", _) => {
@@ -149,6 +163,40 @@ fn figures(out: &mut String, shared: &Shared, now: &Now) {
     figure("", "Hosts fetching", units::count(counts.hosts_fetching), hosts);
     let received = format!("of decoded bodies; {} as received", units::bytes(stats.wire_bytes));
     figure("", "Bytes", units::bytes(stats.bytes), received);
+}
+
+/// The pages a second over the run.
+fn speed(out: &mut String, shared: &Shared) {
+    let speed = shared.speed();
+    let minutes = speed.rates().last().is_some_and(|(until, _)| until >= 600_000);
+    let unit = if minutes { 60_000.0 } else { 1_000.0 };
+    let points: Vec<_> = speed.rates().map(|(until, rate)| (until as f64 / unit, rate)).collect();
+    let Some((_, last)) = points.last() else {
+        out.push_str("<p class=\"note\">The crawl has only begun.</p>");
+        return;
+    };
+    let most = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    let description = format!("At most {}, and {} at the end.", units::rate(most), units::rate(*last));
+    let chart = svg::Lines {
+        title: "Pages a second",
+        description: &description,
+        x: if minutes { "minutes spent crawling" } else { "seconds spent crawling" },
+        y: "pages a second",
+        diagonal: None,
+        lines: vec![Line { label: "pages", class: "unique", points }],
+    };
+    put!(out, "<figure>{}<figcaption>{description}</figcaption></figure>", chart.svg());
+}
+
+/// The answers by status, media type and language, and the URLs that were given up without one.
+fn answers(out: &mut String, shared: &Shared) {
+    let read = lock(&shared.read);
+    if read.tally.statuses.is_empty() && read.tally.errors.is_empty() {
+        out.push_str("<p class=\"note\">No server has answered yet.</p>");
+        return;
+    }
+    view::statuses(out, &read.tally);
+    view::errors(out, &read.tally);
 }
 
 /// The shares of the verdicts among the pages between two points of the curve.

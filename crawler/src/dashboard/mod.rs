@@ -15,6 +15,7 @@ mod page;
 mod routes;
 mod serve;
 mod shared;
+mod speed;
 mod stream;
 mod tail;
 

@@ -17,6 +17,7 @@ use tokio::sync::{Notify, watch};
 
 use super::beside::Reach;
 use super::drawn::Drawn;
+use super::speed::Speed;
 use super::tail::Read;
 use crate::engine::{Control, Stats, StopReason};
 use crate::estimate::Lost;
@@ -80,6 +81,7 @@ pub struct Shared {
     /// Wakes the drawing when the first viewer comes, and at the end.
     pub wake: Notify,
     now: Mutex<Option<Now>>,
+    speed: Mutex<Speed>,
     hosts: Mutex<Vec<HostRow>>,
     learned: Mutex<Learned>,
     viewers: AtomicUsize,
@@ -105,6 +107,7 @@ impl Shared {
             drawn: watch::Sender::default(),
             wake: Notify::new(),
             now: Mutex::new(None),
+            speed: Mutex::default(),
             hosts: Mutex::new(Vec::new()),
             learned: Mutex::default(),
             viewers: AtomicUsize::new(0),
@@ -115,12 +118,18 @@ impl Shared {
 
     /// Stores the counters of a tick.
     pub fn update(&self, now: Now) {
+        lock(&self.speed).note(now.stats.elapsed_ms, now.stats.pages);
         *lock(&self.now) = Some(now);
     }
 
     /// The counters of the last tick; `None` before the first.
     pub fn now(&self) -> Option<Now> {
         lock(&self.now).clone()
+    }
+
+    /// The pages a second since the start of the run.
+    pub fn speed(&self) -> Speed {
+        lock(&self.speed).clone()
     }
 
     /// Copies what the frontier has learned.

@@ -88,7 +88,14 @@ fn live() -> Live {
 
 fn tick(live: &Live, stopped: Option<StopReason>) {
     live.dashboard.shared.update(Now {
-        stats: Stats { pages: 2, unique: 1, near: 1, statuses: [(200, 2)].into(), complete: true, ..Stats::default() },
+        stats: Stats {
+            pages: 2,
+            unique: 1,
+            near: 1,
+            statuses: [(200, 2), (404, 1)].into(),
+            complete: true,
+            ..Stats::default()
+        },
         counts: Counts { queued: 7, ..Counts::default() },
         in_flight: 3,
         rate: 1.5,
@@ -146,6 +153,8 @@ fn the_page_shows_the_crawl_and_what_hostile_pages_say_as_text() {
             && body.contains("<h1>Crawl of <bdi>a.test &amp; more</bdi>, live</h1>")
             && body.contains("<svg")
             && body.contains("95 % interval 0 to 12")
+            && body.contains("<caption>HTTP status codes</caption>")
+            && body.contains("answers with status 404")
             && body.contains("U+202E")
             && !body.contains("<script")
             && !body.contains("<!--")
@@ -227,7 +236,13 @@ fn a_crawl_directory_without_outputs_has_a_page() {
     let page = ask(dashboard.address(), "GET / HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n");
     assert!(page.contains(">Starting<") && !page.contains("NaN"));
     // A crawl that gets nothing says so in place of empty charts and tables.
-    for nothing in ["No two pages have been compared", "No page repeats another one", "No page has been fetched"] {
+    for nothing in [
+        "No two pages have been compared",
+        "No page repeats another one",
+        "No page has been fetched",
+        "No server has answered",
+        "has only begun",
+    ] {
         assert!(page.contains(nothing), "{nothing}: {page}");
     }
     assert!(!page.contains("<svg"), "{page}");

@@ -272,7 +272,7 @@ impl Report {
         for gone in &self.gone {
             put!(out, "<p class=\"note\">{gone}: its pages are not in this report.</p>\n");
         }
-        view::troubles(out, &self.summary);
+        view::troubles(out, &self.summary.troubles, &self.summary.worst_hosts);
         out.push_str("<nav aria-label=\"Sections\"><ul>");
         for (id, name) in [
             ("curve", "Curve"),

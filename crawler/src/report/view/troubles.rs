@@ -1,21 +1,24 @@
 //! The section about troubles. It is directly below the headline, so that no reader can miss it.
 
 use super::super::html::{Web, put};
-use super::super::{Summary, units};
+use super::super::units;
+use crate::engine::WorstHost;
+use crate::outcome::Trouble;
 
 /// At most this many kinds of trouble are shown, and as many hosts.
 const MOST: usize = 8;
 
-/// Writes a list of the troubles, the most frequent first. Writes nothing if there are none.
-pub fn troubles(out: &mut String, summary: &Summary) {
-    if summary.troubles.is_empty() {
+/// Writes a list of the troubles, the most frequent first, and of the hosts that had most of them. Writes nothing if
+/// there are none.
+pub fn troubles(out: &mut String, troubles: &[Trouble], worst_hosts: &[WorstHost]) {
+    if troubles.is_empty() {
         return;
     }
     out.push_str("<section class=\"troubles\" aria-label=\"What went wrong\"><h2>What went wrong</h2>\n<ul>\n");
-    for trouble in summary.troubles.iter().take(MOST) {
+    for trouble in troubles.iter().take(MOST) {
         put!(out, "<li><strong>{}</strong> {}</li>\n", units::count(trouble.count), Web(&trouble.meaning));
     }
-    for worst in summary.worst_hosts.iter().take(MOST) {
+    for worst in worst_hosts.iter().take(MOST) {
         put!(
             out,
             "<li>{} of them at <code>{}</code>, {}</li>\n",
