@@ -171,11 +171,11 @@ fn speed(out: &mut String, shared: &Shared) {
     let minutes = speed.rates().last().is_some_and(|(until, _)| until >= 600_000);
     let unit = if minutes { 60_000.0 } else { 1_000.0 };
     let points: Vec<_> = speed.rates().map(|(until, rate)| (until as f64 / unit, rate)).collect();
-    let Some((_, last)) = points.last() else {
-        out.push_str("<p class=\"note\">The crawl has only begun.</p>");
+    let most = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    let Some((_, last)) = points.last().filter(|_| most > 0.0) else {
+        out.push_str("<p class=\"note\">No page has come yet.</p>");
         return;
     };
-    let most = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let description = format!("At most {}, and {} at the end.", units::rate(most), units::rate(*last));
     let chart = svg::Lines {
         title: "Pages a second",

@@ -241,7 +241,7 @@ fn a_crawl_directory_without_outputs_has_a_page() {
         "No page repeats another one",
         "No page has been fetched",
         "No server has answered",
-        "has only begun",
+        "No page has come yet",
     ] {
         assert!(page.contains(nothing), "{nothing}: {page}");
     }
