@@ -4,8 +4,9 @@
 //! The crate `cookie_store` has the rules of matching and storing. This module adds the public suffixes (by the list
 //! that the rest of the crawler uses), the limits, the prefixes `__Host-` and `__Secure-`, and the files.
 //!
-//! [`crate::access::SiteAccess`] owns one [`Jars`], and keeps it in the state, whose directory has mode 0700, and
-//! whose files have mode 0600. Code that archives header fields passes them through [`redact`]. A site without cookies costs only a lookup of its domain.
+//! [`crate::access::SiteAccess`] owns one [`Jars`], and keeps it in the state, whose directory has mode 0700, and whose
+//! files have mode 0600. Code that archives header fields passes them through [`redact`]. A site without cookies costs
+//! only a lookup of its domain.
 
 pub mod file;
 mod limits;

@@ -1,26 +1,30 @@
-//! The pages a second over the whole run, for the chart of the live page. A run may take minutes or months, so the times
-//! at which the pages are noted are thinned out as it goes on.
+//! The pages a second over the whole run, for the chart of the live page. A run may take minutes or months. So the points
+//! of the chart are thinned out as the run goes on.
 
 use frontier::Millis;
 
 /// The number of pages at some times of the run, which are about equally far apart.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Speed {
     /// Times spent crawling, each with the pages fetched until then.
     points: Vec<(Millis, u64)>,
-    /// The least time between two points; 0 at first.
+    /// The least time between two points.
     step: Millis,
+}
+
+impl Default for Speed {
+    fn default() -> Self {
+        Self { points: Vec::new(), step: 1_000 }
+    }
 }
 
 impl Speed {
     /// The most points.
     const MOST: usize = 240;
-    /// The least time between two points at the start.
-    const STEP: Millis = 1_000;
 
     /// Notes that `pages` were fetched after this time spent crawling. If it is too early for a point, it is left out.
     pub fn note(&mut self, elapsed: Millis, pages: u64) {
-        if self.points.last().is_some_and(|(last, _)| elapsed < last + self.step.max(Self::STEP)) {
+        if self.points.last().is_some_and(|(last, _)| elapsed < last + self.step) {
             return;
         }
         self.points.push((elapsed, pages));
@@ -30,7 +34,7 @@ impl Speed {
                 keep = !keep;
                 keep
             });
-            self.step = 2 * self.step.max(Self::STEP);
+            self.step *= 2;
         }
     }
 

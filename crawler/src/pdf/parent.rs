@@ -10,8 +10,8 @@ use crossbeam_channel::bounded;
 
 use super::{ARGUMENT, Document, Limits, PdfError, Reply};
 
-/// The environment of the child. Its allocator would reserve a gigabyte of addresses before the child limits itself, and
-/// the limit of memory would not hold for these.
+/// The environment of the child. Otherwise its allocator would reserve a gigabyte of addresses before the child limits
+/// its own memory, and the limit would not hold for these.
 const ENVIRONMENT: [(&str, &str); 1] = [("MIMALLOC_ARENA_RESERVE", "0")];
 
 /// The program that is started as a child.

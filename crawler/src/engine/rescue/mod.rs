@@ -4,10 +4,10 @@
 //! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue works in rounds:
 //!
 //! 1. A *round* draws one or two URLs from each of as many lots as the budget allows, and queues them as trials. Each
-//!    family of lots ([`frontier::Lots::family`]) has an equal share of the round. First come URLs of lots
-//!    whose pages had the most links that were not found before, and of lots that were not tried yet
-//!    ([`trials::Openness`]). Of these, URLs that are farthest from the seeds come first; of those that are equally far,
-//!    the ones whose counterparts led to the most pages ([`led`]).
+//!    family of lots ([`frontier::Lots::family`]) has an equal share of the round. First come URLs of lots whose pages had the most
+//!    links that were not found before, and of lots that were not tried yet ([`trials::Openness`]). Of these, URLs that
+//!    are farthest from the seeds come first; of those that are equally far, the ones whose counterparts led to the most
+//!    pages ([`led`]).
 //! 2. When all trials are fetched, each lot that gained something *falls*: all its URLs are queued, and those that are
 //!    found later are followed ([`frontier::Frontier::fall`]). A lot has gained something if a page of it is new or led
 //!    to a new page. (For example, a list that two hosts share may lead to pages that only one of them has.) If at

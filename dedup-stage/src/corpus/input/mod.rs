@@ -207,8 +207,8 @@ fn unpacked(mut input: Box<dyn BufRead + Send>) -> io::Result<Box<dyn Read + Sen
     })
 }
 
-/// Unpacks a web archive if its first bytes say that it is zstd. The reader of WARC files itself unpacks gzip, member by
-/// member.
+/// Unpacks a web archive if its first bytes say that it is zstd. The reader of WARC files unpacks gzip itself, member
+/// by member.
 fn unpacked_archive(mut input: Box<dyn BufRead + Send>) -> io::Result<Box<dyn BufRead + Send>> {
     Ok(if input.fill_buf()?.starts_with(&ZSTD) { Box::new(BufReader::new(unpacked(input)?)) } else { input })
 }
