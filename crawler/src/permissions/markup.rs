@@ -1,6 +1,8 @@
-//! The statements about use in the markup of a page: meta elements, and links to licences. Most pages have none. A
-//! search for a few words finds these pages, and they are not read further.
+//! The statements about use in the markup of a page: meta elements, and links to licences. Most pages have none. So
+//! the page is first searched for the tags of such elements, and these for a few words. Only a page with one of these
+//! words is read further.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use dedup_stage::page::tokenizer::{self, Attribute, Content, Name, Sink, Tag};
@@ -21,7 +23,9 @@ const HEAD: usize = 64 << 10;
 const MAX_ELEMENTS: usize = 256;
 const MAX_VALUE: usize = 4 << 10;
 
-/// A page without any of these words makes no statement about use.
+/// The starts of the tags that can make a statement.
+static TAGS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(?i)<(?:meta|link)").expect("a pattern that compiles"));
+/// A tag without any of these words makes no statement about use.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new("(?i)noai|noimageai|noarchive|nocache|tdm-|licen[cs]e").expect("a pattern that compiles")
 });
@@ -31,7 +35,7 @@ impl Markup {
     /// token of the crawler, to which the page may speak.
     pub fn read(body: &[u8], token: &str) -> Self {
         let head = &body[..body.len().min(HEAD)];
-        if !WORDS.is_match(head) && !contains(head, token.as_bytes()) {
+        if !tags(head).iter().any(|tag| WORDS.is_match(tag) || contains(tag, token.as_bytes())) {
             return Self::default();
         }
         let mut found = Self::default();
@@ -71,6 +75,37 @@ impl Sink for Markup {
     fn is_in_foreign(&self) -> bool {
         false
     }
+}
+
+/// The parts of a page that hold the tags of its meta and link elements. Each tag is in one part with all attributes.
+/// (In a broken tag, a `>` in a value may look like its end. So a part has a least length, too.)
+fn tags(head: &[u8]) -> Vec<&[u8]> {
+    const LEAST: usize = 512;
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for (number, tag) in TAGS.find_iter(head).enumerate().take(MAX_ELEMENTS) {
+        // A page with very many tags is searched to its end. It could have a quote without its end in each of them.
+        let end = if number + 1 < MAX_ELEMENTS { end_of_tag(head, tag.end()) } else { head.len() };
+        let end = end.max(head.len().min(tag.start() + LEAST));
+        match parts.last_mut() {
+            Some(part) if tag.start() <= part.end => part.end = part.end.max(end),
+            _ => parts.push(tag.start()..end),
+        }
+    }
+    parts.into_iter().map(|part| &head[part]).collect()
+}
+
+/// The place of the first `>` outside quotes after `from`.
+fn end_of_tag(head: &[u8], from: usize) -> usize {
+    let mut quote = None;
+    for at in memchr::memchr3_iter(b'>', b'"', b'\'', &head[from..]) {
+        match (quote, head[from + at]) {
+            (None, b'>') => return from + at,
+            (None, mark) => quote = Some(mark),
+            (Some(open), mark) if open == mark => quote = None,
+            (Some(_), _) => {}
+        }
+    }
+    head.len()
 }
 
 /// Whether a text has a word, in whatever case.
@@ -118,6 +153,29 @@ mod tests {
         assert_eq!(Markup::read(hidden, "bot"), Markup { metas: Vec::new(), licences: vec!["/l&m".to_owned()] });
         let page = b"<meta name=robots content=index><link rel=next href=/n>";
         assert_eq!(Markup::read(page, "bot-b"), Markup::default());
+    }
+
+    #[test]
+    fn a_statement_is_found_wherever_the_tag_has_it() {
+        let long = "x".repeat(2_000);
+        for page in [
+            format!("<meta content='{long} > noai' name=robots>"),
+            format!("<p title=\"it's\"><meta data-x=\"{long}\" content=noai name=robots>"),
+            "<meta name=robots data-x=a\"b content=\"x>noai\">".to_owned(),
+            format!("<meta content=x name=y><p>{long}<meta name=robots content=noai"),
+            format!("<link rel=next href=/n><link rel=next href='/{long}'><meta name=robots content=noai>"),
+        ] {
+            assert!(tags(page.as_bytes()).iter().any(|tag| WORDS.is_match(tag)), "{page}");
+        }
+        let many = "<meta name=a content=b>".repeat(MAX_ELEMENTS) + &long + "<meta name=robots content=noai>";
+        assert!(tags(many.as_bytes()).iter().any(|tag| WORDS.is_match(tag)));
+        // A part may end in the middle of the next tag. Wherever that is, no word is cut.
+        for fill in 440..520 {
+            let page = format!("<meta name=a content=b>{}<meta name=robots content=noai>", &long[..fill]);
+            assert!(tags(page.as_bytes()).iter().any(|tag| WORDS.is_match(tag)), "{fill}");
+        }
+        let page = format!("<meta name=a content=b>{long}<p>noai noarchive licence</p>");
+        assert!(!tags(page.as_bytes()).iter().any(|tag| WORDS.is_match(tag)));
     }
 
     #[test]
