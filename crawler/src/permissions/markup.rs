@@ -23,8 +23,8 @@ const HEAD: usize = 64 << 10;
 const MAX_ELEMENTS: usize = 256;
 const MAX_VALUE: usize = 4 << 10;
 
-/// The starts of the tags that can make a statement.
-static TAGS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(?i)<(?:meta|link)").expect("a pattern that compiles"));
+/// The elements that can make a statement. Their names have the same length.
+const ELEMENTS: [&[u8]; 2] = [b"meta", b"link"];
 /// A tag without any of these words makes no statement about use.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new("(?i)noai|noimageai|noarchive|nocache|tdm-|licen[cs]e").expect("a pattern that compiles")
@@ -82,13 +82,17 @@ impl Sink for Markup {
 fn tags(head: &[u8]) -> Vec<&[u8]> {
     const LEAST: usize = 512;
     let mut parts: Vec<Range<usize>> = Vec::new();
-    for (number, tag) in TAGS.find_iter(head).enumerate().take(MAX_ELEMENTS) {
+    let is_one = |at: &usize| {
+        let name = head.get(at + 1..at + 1 + ELEMENTS[0].len());
+        name.is_some_and(|name| ELEMENTS.iter().any(|element| name.eq_ignore_ascii_case(element)))
+    };
+    for (number, start) in memchr::memchr_iter(b'<', head).filter(is_one).enumerate().take(MAX_ELEMENTS) {
         // A page with very many tags is searched to its end. It could have a quote without its end in each of them.
-        let end = if number + 1 < MAX_ELEMENTS { end_of_tag(head, tag.end()) } else { head.len() };
-        let end = end.max(head.len().min(tag.start() + LEAST));
+        let end = if number + 1 < MAX_ELEMENTS { end_of_tag(head, start) } else { head.len() };
+        let end = end.max(head.len().min(start + LEAST));
         match parts.last_mut() {
-            Some(part) if tag.start() <= part.end => part.end = part.end.max(end),
-            _ => parts.push(tag.start()..end),
+            Some(part) if start <= part.end => part.end = part.end.max(end),
+            _ => parts.push(start..end),
         }
     }
     parts.into_iter().map(|part| &head[part]).collect()
