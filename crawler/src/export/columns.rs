@@ -23,7 +23,7 @@ pub type Column = (&'static str, Kind);
 use Kind::{Bool, Float, Integer, Text, Texts, Time};
 
 /// The columns of `--what pages`.
-pub const PAGES: [Column; 36] = [
+pub const PAGES: [Column; 40] = [
     ("url", Text),
     ("visit", Integer),
     ("status", Integer),
@@ -42,6 +42,10 @@ pub const PAGES: [Column; 36] = [
     ("distance", Integer),
     ("resemblance", Float),
     ("changed", Text),
+    ("resemblance_before", Float),
+    ("new_links", Texts),
+    ("links_gone", Integer),
+    ("gone_links", Texts),
     ("label", Text),
     ("known", Text),
     ("links", Integer),
@@ -89,4 +93,30 @@ const fn texts(form: &'static str) -> [Column; 8] {
         ("verdict", Text),
         ("duplicate_of", Text),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The fields in the first table under a heading of OUTPUT.md. The first cell of each row names one or more.
+    fn documented(heading: &str) -> BTreeSet<&'static str> {
+        let text = include_str!("../../OUTPUT.md");
+        let section = text.split_once(&format!("\n## {heading}\n")).expect("the heading").1;
+        let rows =
+            section.lines().skip_while(|line| !line.starts_with("| `")).take_while(|line| line.starts_with("| `"));
+        let cells = rows.filter_map(|row| row.split('|').nth(1));
+        cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
+    }
+
+    /// Catches a field of the lines that the tables lack.
+    #[test]
+    fn tables_have_all_documented_fields() {
+        let names = |columns: &[Column]| columns.iter().map(|(name, _)| *name).collect::<BTreeSet<_>>();
+        assert_eq!(names(&PAGES), documented("Fields of `pages.jsonl`"));
+        assert_eq!(names(&LINKS), documented("Links"));
+        assert_eq!(names(&SKIPPED), documented("Fields of `skipped.jsonl`"));
+    }
 }

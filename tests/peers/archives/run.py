@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Archives beside the tools that open them; see README.md. `run.py EXAMPLE CRAWLER [--no-replay]`"""
+"""Archives and exports beside the tools that open them; see README.md. `run.py EXAMPLE CRAWLER [--no-replay]`"""
 import argparse
+import base64
+import datetime
 import http.server
 import json
 import pathlib
 import random
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,8 +17,11 @@ import time
 import urllib.error
 import urllib.request
 
+import pyarrow.parquet
 import surt
 import warcio.archiveiterator
+
+BROWSER = pathlib.Path(__file__).parents[2] / "browser"
 
 PIECES = [
     "a", "B", "index.html", "x.aspx", "%2C", ",", "%2F", "/", "//", "&", "%26", "=", "[", "]", "%5B", "%5d", "(", ")", "%20", "+", "%C3%A9", "é",
@@ -81,10 +87,30 @@ def index(folder, tools):
     return same
 
 
+def words(count, first=0):
+    return " ".join(f"word{first + number}" for number in range(count))
+
+
+# A page that is right only with its style sheet, its script and its picture of three by two pixels.
+LOOK = f"""<title>A page to look at</title><link rel=stylesheet href="/look/style.css"><h1>Look</h1>
+<p id=told>The script did not run.</p><img id=picture src="picture.png" alt=""><p>{words(200, 50_000)}</p><script src="script.js"></script>"""
+LOOK_FILES = {
+    "/look/page.html": ("text/html; charset=utf-8", LOOK.encode()),
+    "/look/copy.html": ("text/html; charset=utf-8", LOOK.encode()),
+    "/look/style.css": ("text/css", b"h1 { width: 123px }"),
+    "/look/script.js": ("text/javascript", b"document.getElementById('told').textContent = 'The script ran.';"),
+    "/look/picture.png": (
+        "image/png",
+        base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEUlEQVR4nGP4z8AARwxwFgBfZQX78vn0BwAAAABJRU5ErkJggg=="),
+    ),
+}
+
+
 class Site(http.server.BaseHTTPRequestHandler):
-    """Pages at odd addresses, every third a copy of another, each answered after 300 ms."""
+    """Pages at odd addresses, every third a copy of another, and a page with files around it. Each is answered after 300 ms."""
 
     protocol_version = "HTTP/1.1"
+    is_later = False
     PATHS = [
         f"{path}{query}"
         for n, path in enumerate(["/a%2Cb", "/a%2Fb", "/x//y/", "/UPPER/Case", "/br[a]cket", "/%5Bz%5D", "/s%20p", "/caf%C3%A9", "/100%25", "/a;b=c", "/(p)"])
@@ -93,18 +119,22 @@ class Site(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         time.sleep(0.3)
+        kind = "text/html; charset=utf-8"
         if self.path == "/":
-            links = "".join(f'<a href="{path.replace("&", "&amp;")}">p{n}</a> ' for n, path in enumerate(self.PATHS))
-            body, status = f"<title>Start</title>{links}", 200
+            links = "".join(f'<a href="{path.replace("&", "&amp;")}">p{n}</a> ' for n, path in enumerate([*self.PATHS, "/look/page.html", "/look/copy.html"]))
+            links += '<a href="http://127.0.0.2:9/">out of scope</a> '
+            # At the second visit, the first page is missing, and there is a new link.
+            links = links if not Site.is_later else links.partition("</a>")[2] + '<a href="/new">new</a>'
+            body, status = f"<title>Start</title>{links}".encode(), 200
         elif self.path in self.PATHS:
             n = self.PATHS.index(self.path)
-            words = " ".join(f"word{(n - n % 3) * 1000 + w}" for w in range(200))
-            body, status = f"<title>Page {n - n % 3}</title><p>{words}</p>", 200
+            body, status = f"<title>Page {n - n % 3}</title><p>{words(200, (n - n % 3) * 1000)}</p>".encode(), 200
+        elif self.path in LOOK_FILES:
+            (kind, body), status = LOOK_FILES[self.path], 200
         else:
-            body, status = "not here", 404
-        body = body.encode()
+            body, status = b"not here", 404
         self.send_response(status)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -113,19 +143,20 @@ class Site(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def crawl(crawler, folder):
-    """Crawls the site with --warc; False where it failed."""
+def crawl(crawler, folder, second):
+    """Crawls the site with --warc, and visits it again into a second folder; False where a crawl failed."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    done = subprocess.run(
-        [crawler, "crawl", "--dir", folder, "--warc", "--allow-private", "--delay", "0ms", "--progress", "none", "-q", f"http://127.0.0.1:{server.server_port}/"],
-        capture_output=True,
-        text=True,
-    )
+    address = f"http://127.0.0.1:{server.server_port}/"
+    polite = ["--allow-private", "--delay", "0ms", "--progress", "none", "-q"]
+    crawl = [crawler, "crawl", "--dir", folder, "--warc", "--requisites", "--text", *polite, address]
+    done = subprocess.run(crawl, capture_output=True, text=True)
+    shutil.copytree(folder, second)
+    Site.is_later = True
+    again = subprocess.run([crawler, "refresh", second, "--progress", "none", "-q"], capture_output=True, text=True)
     server.shutdown()
-    if done.returncode:
-        print(done.stderr)
-    return done.returncode == 0
+    print(done.stderr, again.stderr, end="")
+    return done.returncode == 0 and again.returncode == 0
 
 
 def records(folder):
@@ -151,6 +182,23 @@ def revisits(folder):
     captures = {(url, date): body for (url, date), body in responses.items()}
     captures.update({(url, date): responses.get((to_url, to_date)) for url, date, to_url, to_date in seen})
     return not wrong and len(seen) >= 20, captures
+
+
+def look(port, captures):
+    """Both pages to look at, in a browser, with everything around them from the archive."""
+    if not shutil.which("node") or not (BROWSER / "node_modules").is_dir():
+        print("browser: skipped, because tests/browser/run was not run here")
+        return True
+    pages = [
+        f"http://127.0.0.1:{port}/crawl/{''.join(c for c in date if c.isdigit())[:14]}mp_/{url}"
+        for url, date in captures
+        if url.endswith(("/look/page.html", "/look/copy.html"))
+    ]
+    done = subprocess.run(["node", "replay.js", *pages], cwd=BROWSER, capture_output=True, text=True)
+    print(f"browser: {len(pages)} pages {'shown as they were' if done.returncode == 0 else 'NOT SHOWN as they were'}")
+    if done.returncode:
+        print(done.stdout, done.stderr)
+    return done.returncode == 0 and len(pages) == 2
 
 
 def replay(folder, tools, captures):
@@ -187,10 +235,44 @@ def replay(folder, tools, captures):
                     wrong += 1
                     print(f"  {url} at {date}: {status}, {len(found)} bytes where {len(body or b'')} were stored")
             print(f"replay: pywb gave {len(captures) - wrong} of {len(captures)} captures as they were stored")
-            return wrong == 0
+            return look(port, captures) and wrong == 0
         finally:
             server.terminate()
             server.wait()
+
+
+def tables(crawler, folder):
+    """Each table that the crawler exports, read by pyarrow: the same rows as in JSON Lines, with types."""
+    good = True
+    for what in ["pages", "links", "skipped", "text", "clusters"]:
+        lines = subprocess.run([crawler, "export", "--what", what, folder], capture_output=True, text=True, check=True).stdout
+        lines = [json.loads(line) for line in lines.splitlines()]
+        file = folder / f"{what}.parquet"
+        subprocess.run([crawler, "export", "--what", what, "--format", "parquet", "-o", file, folder], check=True)
+        table = pyarrow.parquet.read_table(file)
+        rows = table.to_pylist()
+        wrong = [(line, row) for line, row in zip(lines, rows) if not is_same(line, row)]
+        for line, row in wrong[:2]:
+            print(f"  JSON    {line}\n  Parquet {row}")
+        same = not wrong and len(lines) == len(rows) > 0
+        good &= same
+        print(f"Parquet: {what}: {len(rows)} rows in {table.num_columns} columns, {len(wrong)} differ from the JSON Lines")
+    return good
+
+
+def is_same(line, row):
+    """Whether a row of a table says what a line says. Times have a type, and what has no type in a table is JSON in a text."""
+
+    def value(cell, told):
+        if isinstance(cell, datetime.datetime):
+            return cell.strftime("%Y-%m-%dT%H:%M:%S.") + f"{cell.microsecond // 1000:03}Z"
+        if isinstance(cell, str) and not isinstance(told, str) and told is not None:
+            return json.loads(cell)
+        return cell
+
+    return all(value(row.get(name), told) == told for name, told in line.items()) and all(
+        name in line for name, cell in row.items() if cell is not None
+    )
 
 
 def main():
@@ -203,7 +285,9 @@ def main():
     good = keys(arguments.example)
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
-        good &= crawl(arguments.crawler, folder)
+        second = folder / "second"
+        good &= crawl(arguments.crawler, folder / "first", second)
+        folder = folder / "first"
         good &= index(folder, tools)
         found, captures = revisits(folder)
         good &= found
@@ -213,6 +297,7 @@ def main():
         wacz = folder / "crawl.wacz"
         good &= run("our WACZ", arguments.example, "wacz", folder, wacz)
         good &= run("wacz validate", tools / "wacz", "validate", "-f", wacz)
+        good &= tables(arguments.crawler, second)
         if not arguments.no_replay:
             good &= replay(folder, tools, captures)
     return 0 if good else 1
