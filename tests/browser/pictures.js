@@ -41,7 +41,8 @@ const looks = whole
 
 try {
   const dir = join(scratch(), "crawl");
-  const flags = ["--connect-to", `::127.0.0.1:${PORT}`, "--delay", "30ms", "--address-delay", "0s", "--scope", "host", "--warc", "--max-pages", "1200"];
+  // Whole pages are more pictures, so their crawl lasts longer.
+  const flags = ["--connect-to", `::127.0.0.1:${PORT}`, "--delay", whole ? "90ms" : "30ms", "--address-delay", "0s", "--scope", "host", "--warc", "--max-pages", "1200"];
   const { live, ended, kill } = await crawl(dir, seeds[0], ...seeds.slice(1), ...flags);
   try {
     const far = (page) => page.waitForFunction(() => Number((document.querySelector("#figures dd.value")?.innerText ?? "0").replaceAll(",", "")) > 700, undefined, { timeout: 120_000 });
