@@ -17,6 +17,6 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { per_site: 64, cookie_bytes: 4096, header_bytes: 6 << 10, total_bytes: 64 << 20 }
+        Self { per_site: 64, cookie_bytes: 4096, header_bytes: 6 << 10, total_bytes: 32 << 20 }
     }
 }
