@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{dedup_stage, dumps, lines, stderr, text};
+use super::{dedup_stage, dumps, lines, stderr, stdout, text};
 
 /// The answers of `run` to these lines.
 fn run(dir: &TempDir, arguments: &str, input: &[Value]) -> Vec<Value> {
@@ -68,4 +68,33 @@ fn what_a_known_corpus_has_is_a_duplicate_of_it() {
         let said = stderr(&failed);
         assert!(said.matches(wrong).count() == 1 && said.matches(why).count() == 1, "{said}");
     }
+}
+
+/// Catches a known corpus that has less than a run over the same documents would have found. The second half of the
+/// texts has edited copies of texts of both halves.
+#[test]
+fn a_known_corpus_finds_what_a_run_over_its_documents_finds() {
+    let dir = TempDir::new().expect("a temporary directory");
+    // The texts whose numbers are multiples of three are no copies. A copy is one of an early text, or of the one before.
+    let early = |n: u32| if n % 2 == 0 { n / 6 * 3 } else { n / 3 * 3 };
+    let texts: Vec<String> = (0..600).map(|n| if n % 3 == 2 { text(early(n), n % 5) } else { text(n, 0) }).collect();
+    let page = |(number, text): (usize, &String)| {
+        let url = format!("http://h{}.test/{number}", number % 9);
+        serde_json::json!({ "url": url, "body": text, "content_type": "text/plain", "id": number, "text": text })
+    };
+    let pages: Vec<Value> = texts.iter().enumerate().map(page).collect();
+    let (first, second) = pages.split_at(300);
+    let corpus: String = first.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(dir.path().join("a.jsonl"), corpus).expect("a temporary file");
+    stdout(&dir, "signatures a.jsonl -o a.sig");
+
+    let duplicates = |answers: &[Value]| -> Vec<u64> {
+        let found = answers.iter().filter(|answer| answer["verdict"] == "exact" || answer["verdict"] == "near");
+        found.map(|answer| answer["id"].as_u64().expect("a number")).collect()
+    };
+    let whole = duplicates(&run(&dir, "run", &pages)[300..]);
+    let with_corpus = run(&dir, "run --known a.sig", second);
+    assert_eq!(duplicates(&with_corpus), whole);
+    let named = with_corpus.iter().filter(|answer| !answer["known"].is_null()).count();
+    assert!(named > 30 && whole.len() > named, "{named} of {} are in the corpus", whole.len());
 }
