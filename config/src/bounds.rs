@@ -55,11 +55,12 @@ pub const FULL_TABLES: usize = 2;
 pub const QUEUE: usize = 16 << 20;
 /// The most hosts in memory. The other hosts sleep on disk.
 pub const HOSTS: usize = 20_000;
-/// The hosts of one registrable domain in memory. If there are more, they are the first to leave memory.
+/// A registrable domain with more hosts than this is large. At most so many of its hosts stay in memory when memory is
+/// full. All large domains together fill at most half of the memory for hosts then.
 pub const HOSTS_OF_DOMAIN: usize = 2_000;
-/// The further hosts that a registrable domain may name at once when it has so many hosts in memory.
+/// The further hosts that a large registrable domain may have at once.
 pub const NEW_HOSTS: u32 = 2_000;
-/// The further hosts that it may name with each page that is then fetched from one of its hosts. A domain can have
+/// The further hosts that it may have with each page that is then fetched from one of its hosts. A domain can have
 /// subdomains without end, and each of them costs the state several records.
 pub const NEW_HOSTS_A_PAGE: u32 = 100;
 /// The most groups and lanes of URLs in memory, of all hosts together.

@@ -130,7 +130,7 @@ impl Frontier {
         if self.release_late(now, session) || self.overtake(now, session) {
             return Ok(Next::Wait(now));
         }
-        let asleep = self.hosts.sleep.first(now, session)?.map(|first| first.due.max(now + 1));
+        let asleep = self.hosts.sleep.first(now, false, session)?.map(|first| first.due.max(now + 1));
         let due = [self.schedule.next_due(), self.addresses.next_call(), asleep].into_iter().flatten().min();
         // Looks at hosts that wait may come before. While a slow host is asked, nothing else may be due.
         let is_open = !self.jobs.open.is_empty();

@@ -74,8 +74,11 @@ impl Frontier {
         // A host that comes back here stays for this call. Otherwise two hosts could take each other's room without
         // end.
         let mut back = Vec::new();
-        while let Some(FirstAsleep { due, site, is_of_crowd }) = self.hosts.sleep.first(now, session)? {
-            if !self.hosts.has_room(&self.queues) {
+        loop {
+            let has_room = self.hosts.has_room(&self.queues);
+            let first = self.hosts.sleep.first(now, has_room, session)?;
+            let Some(FirstAsleep { due, site, is_of_crowd }) = first else { break };
+            if !has_room {
                 let idle = self.schedule.is_calm() && self.schedule.next_due().is_none_or(|next| due < next);
                 let spare = match is_of_crowd {
                     _ if due > now => None,
@@ -101,7 +104,7 @@ impl Frontier {
             return Ok(());
         }
         let first = match self.hosts.is_of_large_domain(id) {
-            true => self.hosts.sleep.first(self.now, session)?,
+            true => self.hosts.sleep.first(self.now, false, session)?,
             false => self.hosts.sleep.first_single(session)?,
         };
         if self.can_sleep(id) && first.is_some_and(|first| first.due < due) {

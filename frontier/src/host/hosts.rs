@@ -8,6 +8,7 @@ use dedup_stage::store::{Error, Result, Session, codec};
 use dedup_stage::url::{KeySet, SiteId};
 use xxhash_rust::xxh3::Xxh3Default;
 
+use super::crowd::DomainCounts;
 use super::groups::Groups;
 use super::lane::{LaneKey, Stock};
 use super::queue::Queues;
@@ -34,10 +35,13 @@ pub struct Hosts {
     weight: usize,
     /// The number of hosts in memory, by registrable domain.
     of_domain: HashMap<u64, u32, BuildHasherDefault<Xxh3Default>>,
-    /// The number of domains that have more than their share.
-    large: usize,
-    /// The domains that ever had more than their share, each with the number of hosts that it may still add.
+    /// The number of hosts that were ever met, by registrable domain.
+    met: DomainCounts,
+    /// The domains with more hosts than [`Hosts::OF_DOMAIN`] (*large* domains), each with the number of hosts that it
+    /// may still add.
     places: HashMap<u64, u32, BuildHasherDefault<Xxh3Default>>,
+    /// The number of large domains that have more than their share of the memory.
+    over: usize,
 }
 
 /// The records of one host, as far as they were read.
@@ -60,7 +64,8 @@ impl Hosts {
     pub const MOST: usize = if cfg!(test) { 3 } else { config::bounds::HOSTS };
     /// … with at most this many groups and lanes together.
     const WEIGHT: usize = if cfg!(test) { 40 } else { config::bounds::HOST_PARTS };
-    /// If more hosts than this of one registrable domain are in memory, they are the first to leave it.
+    /// A registrable domain with more hosts than this is large. If more of its hosts are in memory than its share, they
+    /// are the first to leave it.
     pub const OF_DOMAIN: u32 = if cfg!(test) { 1 } else { config::bounds::HOSTS_OF_DOMAIN as u32 };
 
     /// The number of hosts that a large domain may add at once.
@@ -125,7 +130,7 @@ impl Hosts {
     /// All records of a host were read.
     fn take_in(&mut self, read: Option<Read>, queues: &mut Queues, rest: &mut Rest<'_>) {
         let Some(Read { mut host, asleep }) = read else { return };
-        self.known.insert(host.site.host);
+        self.meet(host.site);
         // The records of lanes may be out of date.
         queues.forget(&host.lanes);
         host.lanes.clear();
@@ -162,7 +167,7 @@ impl Hosts {
         if let Some(id) = self.find(site) {
             return Ok((id, Came::WasThere));
         }
-        if self.known.insert(site.host) {
+        if self.meet(site) {
             let host = Host::new(site, name);
             host.record(session);
             return Ok((self.insert(host), Came::New));
@@ -231,12 +236,10 @@ impl Hosts {
             (self.slots.len() - 1) as HostId
         });
         self.numbers.insert(host.site.host, id);
+        let share = self.share();
         let count = self.of_domain.entry(host.site.domain).or_default();
         *count += 1;
-        if *count == Self::OF_DOMAIN + 1 {
-            self.large += 1;
-            self.places.entry(host.site.domain).or_insert(Self::PLACES);
-        }
+        self.over += usize::from(*count == share + 1 && self.places.contains_key(&host.site.domain));
         self.weight += weight(&host);
         self.slots[id as usize] = Some(Box::new(host));
         id
@@ -244,8 +247,9 @@ impl Hosts {
 
     /// A host leaves memory. If it has work, it comes back at `due`.
     pub fn put_to_sleep(&mut self, id: HostId, due: Option<Millis>, queues: &mut Queues, session: &mut Session) {
-        let is_of_crowd = self.is_of_large_domain(id);
+        let share = self.share();
         let Some(host) = self.slots[id as usize].take() else { return };
+        let is_of_crowd = self.places.contains_key(&host.site.domain);
         host.record(session);
         if host.note().is_some() {
             host.record_note(session);
@@ -255,7 +259,7 @@ impl Hosts {
         queues.forget(&host.lanes);
         self.numbers.remove(&host.site.host);
         if let Some(count) = self.of_domain.get_mut(&host.site.domain) {
-            self.large -= usize::from(*count == Self::OF_DOMAIN + 1);
+            self.over -= usize::from(is_of_crowd && *count == share + 1);
             *count -= 1;
             if *count == 0 {
                 self.of_domain.remove(&host.site.domain);
@@ -265,9 +269,31 @@ impl Hosts {
         self.free.push(id);
     }
 
-    /// Whether memory has more hosts of its registrable domain than the domain's share.
+    /// Whether the registrable domain of a host is large, and has more hosts in memory than its share.
     pub fn is_of_large_domain(&self, id: HostId) -> bool {
-        self.of_domain.get(&self.get(id).site.domain).is_some_and(|count| *count > Self::OF_DOMAIN)
+        let domain = self.get(id).site.domain;
+        let count = self.of_domain.get(&domain).copied().unwrap_or(0);
+        self.over > 0 && count > self.share() && self.places.contains_key(&domain)
+    }
+
+    /// The hosts of a large domain that do not have to leave memory for others. All large domains together fill at most
+    /// half of the memory.
+    fn share(&self) -> u32 {
+        let equal = Self::MOST / 2 / self.places.len().max(1);
+        Self::OF_DOMAIN.min(equal as u32).max(1)
+    }
+
+    /// A host was met. Returns true if it was never met before.
+    fn meet(&mut self, site: SiteId) -> bool {
+        let is_new = self.known.insert(site.host);
+        if is_new && self.met.add(site.domain) > Self::OF_DOMAIN && !self.places.contains_key(&site.domain) {
+            self.places.insert(site.domain, Self::PLACES);
+            // The shares of all large domains have changed.
+            let share = self.share();
+            let count = |domain| self.of_domain.get(domain).copied().unwrap_or(0);
+            self.over = self.places.keys().filter(|domain| count(domain) > share).count();
+        }
+        is_new
     }
 
     /// Whether a host was met before, or its domain may add one more. If this returns true, the host counts as added.
@@ -289,9 +315,9 @@ impl Hosts {
         }
     }
 
-    /// Whether a registrable domain has more hosts in memory than its share.
+    /// Whether a large domain has more hosts in memory than its share.
     pub fn has_large_domain(&self) -> bool {
-        self.large > 0
+        self.over > 0
     }
 
     /// Whether memory has as many hosts as it may have.

@@ -1,7 +1,8 @@
 //! Hosts that are only on disk. Memory has a bounded number of hosts. The others sleep. Sleeping hosts with work are
-//! woken in the order in which they are due. If a registrable domain has more than its share of the memory, its hosts
-//! form a *crowd*. All other hosts are woken before a crowd, because a domain can have subdomains without end.
+//! woken in the order in which they are due. The hosts of a large registrable domain form a *crowd*. Most other hosts
+//! are woken before a crowd, because a domain can have subdomains without end.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ const DUE: u8 = b'z';
 const CROWD: u64 = 1 << 63;
 
 /// The hosts that sleep and have work.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Sleep {
     /// The time at which this process began. It tells this process from earlier ones.
     boot: Millis,
@@ -31,14 +32,28 @@ pub struct Sleep {
     single: List,
     /// The hosts of crowds.
     crowd: List,
+    /// The number of hosts of no crowd that woke since a host of a crowd did.
+    in_a_row: u32,
 }
 
-/// The sleeping hosts that have work.
-#[derive(Debug, Default)]
+impl Default for Sleep {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+/// The sleeping hosts of one kind that have work.
+///
+/// The store keeps the keys of hosts that woke up until it merges them away, and a scan passes over all of them. So no
+/// scan begins at the start of the list. Each begins where the last one ended, and reads some hosts ahead.
+#[derive(Debug)]
 struct List {
     count: u64,
-    /// The host that is due first, if it is known.
-    first: Option<First>,
+    /// The hosts that are due first: all that come before `unread`.
+    ahead: BTreeSet<First>,
+    /// The place from which on the hosts were not read. `None` if all were read.
+    unread: Option<First>,
+    is_of_crowd: bool,
 }
 
 /// The first host of a list.
@@ -65,9 +80,12 @@ pub struct Asleep {
 }
 
 impl Sleep {
+    /// After so many hosts of no crowd, a host of a crowd wakes up, if one is due.
+    const IN_A_ROW: u32 = 15;
+
     /// At the start no host sleeps. `boot` is the time at which this process began.
     pub fn new(boot: Millis) -> Self {
-        Self { boot, ..Self::default() }
+        Self { boot, single: List::new(false), crowd: List::new(true), in_a_row: 0 }
     }
 
     /// Number of hosts that sleep and have work.
@@ -91,11 +109,7 @@ impl Sleep {
         session.put(spaces::HOSTS, key(host.site, TAG), codec::encode(&record));
         if let Some(due) = due {
             session.put(spaces::FRONTIER_OWN, index(due, host.site), []);
-            let (list, added) = (self.list(due), First::new(due, host.site));
-            list.count += 1;
-            if list.count == 1 || list.first.is_some_and(|first| added < first) {
-                list.first = Some(added);
-            }
+            self.list(due).add(First::new(due, host.site));
         }
     }
 
@@ -111,9 +125,10 @@ impl Sleep {
         session.delete(spaces::HOSTS, key(host.site, TAG));
         if let Some(due) = asleep.due {
             session.delete(spaces::FRONTIER_OWN, index(due, host.site));
+            self.in_a_row = if due & CROWD == 0 { self.in_a_row.saturating_add(1) } else { 0 };
             let list = self.list(due);
             list.count = list.count.saturating_sub(1);
-            list.first = list.first.filter(|first| first.site != host.site);
+            list.ahead.remove(&First::new(due, host.site));
         }
         if asleep.boot == self.boot {
             let stretch = std::mem::replace(&mut host.pace, asleep.pace).stretch;
@@ -127,36 +142,72 @@ impl Sleep {
     }
 
     /// The sleeping host that comes first at `now`: a host of no crowd if one is due, otherwise the host that is due
-    /// first.
-    pub fn first(&mut self, now: Millis, session: &Session) -> Result<Option<First>> {
+    /// first. If there is room for both (`has_room`), now and then a host of a crowd comes before the others.
+    pub fn first(&mut self, now: Millis, has_room: bool, session: &Session) -> Result<Option<First>> {
+        let is_due = |first: &First| first.due <= now;
         let single = self.first_single(session)?;
-        if single.is_some_and(|first| first.due <= now) {
+        let is_turn_of_crowd = has_room && self.in_a_row >= Self::IN_A_ROW;
+        if single.as_ref().is_some_and(is_due) && !is_turn_of_crowd {
             return Ok(single);
         }
-        let crowd = self.crowd.first(CROWD, session)?;
+        let crowd = self.crowd.first(session)?;
+        if is_turn_of_crowd && crowd.as_ref().is_some_and(is_due) {
+            return Ok(crowd);
+        }
+        if single.as_ref().is_some_and(is_due) {
+            return Ok(single);
+        }
         Ok(single.into_iter().chain(crowd).min())
     }
 
     /// Of the sleeping hosts that belong to no crowd, the one that is due first.
     pub fn first_single(&mut self, session: &Session) -> Result<Option<First>> {
-        self.single.first(0, session)
+        self.single.first(session)
     }
 }
 
 impl List {
-    /// The host of a list that is due first. `bit` is the bit for crowds in all keys of this list.
-    fn first(&mut self, bit: u64, session: &Session) -> Result<Option<First>> {
-        if self.count == 0 || self.first.is_some() {
-            return Ok(self.first.filter(|_| self.count > 0));
+    /// So many hosts are read ahead, and at most twice as many are kept.
+    const AHEAD: usize = if cfg!(test) { 2 } else { 256 };
+
+    fn new(is_of_crowd: bool) -> Self {
+        let start = First { due: 0, site: SiteId { domain: 0, host: 0 }, is_of_crowd };
+        Self { count: 0, ahead: BTreeSet::new(), unread: Some(start), is_of_crowd }
+    }
+
+    /// A host was put into the list.
+    fn add(&mut self, added: First) {
+        self.count += 1;
+        if self.unread.is_some_and(|unread| added >= unread) {
+            return;
         }
-        let from = [&[DUE][..], &bit.to_be_bytes()].concat();
-        session.scan(spaces::FRONTIER_OWN, &from, &[DUE + 1], &mut |key, _| {
-            let due = key.get(1..9).and_then(|due| due.try_into().ok()).map(u64::from_be_bytes);
-            let due = due.filter(|due| due & CROWD == bit);
-            self.first = due.zip(key.get(9..).and_then(SiteId::read)).map(|(due, site)| First::new(due, site));
-            ControlFlow::Break(())
-        })?;
-        Ok(self.first)
+        self.ahead.insert(added);
+        if self.ahead.len() > 2 * Self::AHEAD {
+            self.unread = self.ahead.pop_last();
+        }
+    }
+
+    /// The host of the list that is due first.
+    fn first(&mut self, session: &Session) -> Result<Option<First>> {
+        if self.count == 0 {
+            return Ok(None);
+        }
+        if let Some(unread) = self.unread.filter(|_| self.ahead.is_empty()) {
+            self.unread = None;
+            let to = if self.is_of_crowd { vec![DUE + 1] } else { [&[DUE][..], &CROWD.to_be_bytes()].concat() };
+            session.scan(spaces::FRONTIER_OWN, &unread.key(), &to, &mut |key, _| {
+                let due = key.get(1..9).and_then(|due| due.try_into().ok()).map(u64::from_be_bytes);
+                let Some((due, site)) = due.zip(site_of(key)) else { return ControlFlow::Continue(()) };
+                let read = First::new(due, site);
+                if self.ahead.len() == Self::AHEAD {
+                    self.unread = Some(read);
+                    return ControlFlow::Break(());
+                }
+                self.ahead.insert(read);
+                ControlFlow::Continue(())
+            })?;
+        }
+        Ok(self.ahead.first().copied())
     }
 }
 
@@ -164,6 +215,11 @@ impl First {
     /// `due` has the bit for crowds.
     fn new(due: u64, site: SiteId) -> Self {
         Self { due: due & !CROWD, site, is_of_crowd: due & CROWD != 0 }
+    }
+
+    /// The key of the host in the list.
+    fn key(self) -> Vec<u8> {
+        index(self.due | if self.is_of_crowd { CROWD } else { 0 }, self.site)
     }
 }
 
@@ -181,4 +237,79 @@ fn index(due: u64, site: SiteId) -> Vec<u8> {
 /// The host of a key of the list.
 pub fn site_of(key: &[u8]) -> Option<SiteId> {
     (key.first() == Some(&DUE)).then(|| key.get(9..).and_then(SiteId::read))?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use dedup_stage::store::{Batch, Space, Store, Visitor};
+
+    use super::*;
+
+    /// A store in which deleted entries stay, and a scan passes over them, as in a log-structured store.
+    #[derive(Default)]
+    struct Strata {
+        entries: BTreeMap<(usize, Vec<u8>), Option<Vec<u8>>>,
+        passed: Arc<AtomicUsize>,
+    }
+
+    impl Store for Strata {
+        fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>> {
+            Ok(self.entries.get(&(space.number(), key.to_vec())).cloned().flatten())
+        }
+
+        fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> Result<()> {
+            for ((_, key), value) in self.entries.range((space.number(), from.to_vec())..(space.number(), to.to_vec())) {
+                self.passed.fetch_add(1, Ordering::Relaxed);
+                if value.as_ref().is_some_and(|value| visit(key, value).is_break()) {
+                    break;
+                }
+            }
+            Ok(())
+        }
+
+        fn commit(&mut self, batch: &Batch) -> Result<()> {
+            let changes = batch.iter().map(|change| ((change.space.number(), change.key.clone()), change.value.clone()));
+            self.entries.extend(changes);
+            Ok(())
+        }
+    }
+
+    /// Catches a list that is read from its beginning each time, over all hosts that woke before. With some 100,000
+    /// hosts, waking them took minutes.
+    #[test]
+    fn the_hosts_that_woke_before_are_not_read_again() {
+        const HOSTS: u64 = 2_000;
+        let strata = Strata::default();
+        let passed = Arc::clone(&strata.passed);
+        let (mut session, mut sleep) = (Session::new(Box::new(strata)), Sleep::new(0));
+        let host = |number| Host::new(SiteId { domain: number % 7, host: number }, "");
+        for number in 0..HOSTS {
+            sleep.add(&host(number), Some(number / 3), number % 2 == 0, &mut session);
+        }
+        session.commit().unwrap();
+        let mut woken = Vec::new();
+        while let Some(first) = sleep.first(HOSTS, true, &session).unwrap() {
+            let asleep = session.get(spaces::HOSTS, &key(first.site, TAG)).unwrap().unwrap();
+            let mut awake = host(first.site.host);
+            sleep.wake(&mut awake, codec::decode(&asleep, "a sleeping host").unwrap(), &mut session);
+            session.commit().unwrap();
+            woken.push(first);
+            // Some go to sleep again, and are due at once.
+            if first.site.host.is_multiple_of(10) && woken.len() < HOSTS as usize {
+                sleep.add(&awake, Some(0), first.is_of_crowd, &mut session);
+                session.commit().unwrap();
+            }
+        }
+        assert!(woken.len() as u64 >= HOSTS && sleep.count() == 0, "{} of {}", woken.len(), sleep.count());
+        let singles = woken.iter().filter(|first| !first.is_of_crowd && first.due > 0).map(|first| first.due);
+        assert!(singles.is_sorted(), "in the order in which they are due");
+        let early = woken.iter().take(640).filter(|first| first.is_of_crowd).count();
+        assert!((30..=50).contains(&early), "{early} of a crowd among the first 640");
+        let passed = passed.load(Ordering::Relaxed);
+        assert!(passed < 10 * woken.len(), "{passed} entries for {} hosts", woken.len());
+    }
 }
