@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
+use serde_json::Value;
 use tests::background::Background;
 use tests::cluster::{Brokers, Cable, Found, Shape, Team, Town, Worker};
 use tests::crawl::{lines, text};
+use tests::programs::beside;
 
 use super::{Test, goes_wrong};
 
@@ -24,6 +26,7 @@ pub const TESTS: &[Test] = &[
     ("without_the_deadline_either_it_asks_hosts_of_another", without_the_deadline_either_it_asks_hosts_of_another),
     ("a_worker_that_is_cut_off_is_replaced", a_worker_that_is_cut_off_is_replaced),
     ("brokers_that_die_lose_nothing", brokers_that_die_lose_nothing),
+    ("a_worker_that_starts_while_brokers_fail_waits_for_them", a_worker_that_starts_while_brokers_fail_waits_for_them),
     ("workers_that_are_restarted_in_turn_lose_nothing", workers_that_are_restarted_in_turn_lose_nothing),
 ];
 
@@ -237,6 +240,47 @@ fn brokers_that_die_lose_nothing() -> anyhow::Result<()> {
     }
     scene.team.wait(&mut workers, 0, LIMIT)?;
     scene.check("brokers", &scene.dirs(&[0, 1]))
+}
+
+/// A worker starts while no broker runs. When it has come and waits for the other worker, it is cut off for longer than
+/// the time in which brokers should answer.
+fn a_worker_that_starts_while_brokers_fail_waits_for_them() -> anyhow::Result<()> {
+    let mut scene = Scene::new("begins", 2)?;
+    let program = beside("crawler-under-test")?;
+    let cable = Cable::to(&scene.brokers.ports())?;
+    for broker in 0..3 {
+        scene.brokers.kill(broker)?;
+    }
+    let mut first = scene.team.start_by(&scene.brokers, &cable.address(), 0, &[])?;
+    let log = scene.team.dir(0).with_extension("log");
+    let mut wait_until = |what: &str, is_so: &dyn Fn(&str) -> bool| -> anyhow::Result<()> {
+        let begin = Instant::now();
+        while !is_so(&std::fs::read_to_string(&log)?) {
+            ensure!(begin.elapsed() < LIMIT, "not so: {what}");
+            let ended = first.0.try_wait()?;
+            ensure!(ended.is_none(), "the worker ended before {what}: {ended:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    };
+    let asks_again =
+        |log: &str, what: &str| log.lines().any(|line| line.contains(what) && line.contains("asking again"));
+    wait_until("it misses the brokers", &|log| asks_again(log, "--cluster"))?;
+    for broker in 0..3 {
+        scene.brokers.revive(broker)?;
+    }
+    wait_until("it has come", &|_| {
+        // While the brokers choose leaders, this fails.
+        let status = scene.brokers.command(program.as_path(), &["cluster", "status", "--json"], "begins").output();
+        let status = status.ok().and_then(|status| serde_json::from_slice::<Value>(&status.stdout).ok());
+        status.is_some_and(|status| status["workers"].as_array().is_some_and(|workers| workers.len() == 1))
+    })?;
+    cable.cut(true);
+    wait_until("it gets no answer", &|log| asks_again(log, "reading the board"))?;
+    cable.cut(false);
+    let second = scene.team.start(&scene.brokers, 1, &[])?;
+    scene.team.wait(&mut [first, second], 0, LIMIT)?;
+    scene.check("begins", &scene.dirs(&[0, 1]))
 }
 
 fn workers_that_are_restarted_in_turn_lose_nothing() -> anyhow::Result<()> {

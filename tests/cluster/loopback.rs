@@ -69,7 +69,10 @@ impl Scene {
             command.arg("--connect-to").arg(self.server.connect_to());
             command.args((0..SHAPE.hosts()).map(|host| format!("http://{}/", Shape::name(host))));
         }
-        let mut process = Worker(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?);
+        let logs: Vec<PathBuf> = (1..=WORKERS).map(|worker| self.dir().join(format!("worker-{worker}.log"))).collect();
+        let logs = logs.iter().map(|log| (log.as_path(), log.metadata().map_or(0, |log| log.len())));
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+        let mut process = Worker::new(child, logs);
         let stderr = BufReader::new(process.0.stderr.take().context("its stderr")?);
         let (lines_in, lines) = channel();
         let said = Arc::<Mutex<String>>::default();
@@ -143,7 +146,7 @@ impl Trial {
         };
         let mut command = Command::new(program);
         command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Worker(command.spawn()?))
+        Ok(Worker::new(command.spawn()?, []))
     }
 
     /// Waits until it ends by itself. Returns its exit code.

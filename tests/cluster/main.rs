@@ -70,7 +70,7 @@ fn main() -> ExitCode {
         tests.iter().for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
     }
-    let mut failed = 0;
+    let mut failed: usize = 0;
     let mut ignored = 0;
     for (name, test) in tests {
         let begin = Instant::now();
@@ -84,12 +84,17 @@ fn main() -> ExitCode {
             ignored += 1;
             continue;
         }
+        // Those of the test before.
+        let _ = tests::cluster::last_words();
         let said = match catch_unwind(AssertUnwindSafe(test)) {
             Ok(Ok(())) => "ok".to_owned(),
             Ok(Err(error)) => format!("FAILED: {error:#}"),
             Err(_) => "FAILED".to_owned(),
         };
-        failed += usize::from(said != "ok");
+        if said != "ok" {
+            failed += 1;
+            println!("{}", tests::cluster::last_words());
+        }
         println!("test {name} ... {said} ({:.0?})", begin.elapsed());
     }
     println!("\ntest result: {failed} failed; {ignored} ignored");

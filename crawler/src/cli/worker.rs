@@ -9,7 +9,7 @@ use super::crawl::{Voice, Watching, live_page, start_log};
 use super::progress::Terminal;
 use super::say::say;
 use super::summary::{self, SummaryFacts, SummaryOf};
-use super::{end_code, signals};
+use super::{end_code, exit, signals};
 use crate::cluster::{self, ClusterError, Snapshots, Without, WorkerError, WorkerTask};
 use crate::dashboard::{Beside, Reach};
 
@@ -90,7 +90,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         },
     };
     let (dir, control_in) = (task.dir.clone(), control.0.clone());
-    let worked = cluster::work(&task, control, |begun| {
+    let worked = match cluster::work(&task, control, |begun| {
         if !quiet {
             say!("share {} of {}", begun.place.share + 1, begun.place.shares);
         }
@@ -104,7 +104,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let reach = Reach { name: String::new(), hosts: args.dashboard_host, beside: Some(beside) };
         let live = live_page(&begun.settings.output.dashboard, &dir, control_in, reach, quiet)?;
         Ok(Watching { terminal: Terminal::new(args.progress, quiet), live, found: None })
-    })?;
+    }) {
+        Err(WorkerError::Stopped) => return Ok(ExitCode::from(exit::STOPPED)),
+        worked => worked?,
+    };
     let Some((ended, mut watching)) = worked else {
         say!("no share is left: the crawl is over or stopped");
         return Ok(ExitCode::SUCCESS);
@@ -140,7 +143,7 @@ pub(super) fn is_usage(error: &anyhow::Error) -> Option<bool> {
         Some(WorkerError::Cluster(error)) => Some(error),
         _ => error.downcast_ref::<ClusterError>(),
     };
-    cluster.map(|error| matches!(error, ClusterError::Usage(_)))
+    cluster.map(|error| matches!(error, ClusterError::Usage(_) | ClusterError::Missing(_)))
 }
 
 fn progress(text: &str) -> Result<config::Progress, String> {

@@ -65,7 +65,7 @@ impl Board {
             Err(error) if is_nothing(error.kind()) => return Ok(None),
             Err(error) if is_no_stream(error.kind()) => {
                 let what = format!("no crawl {}; `crawler cluster create` makes one", self.place);
-                return Err(ClusterError::Usage(what));
+                return Err(ClusterError::Missing(what));
             }
             Err(error) => return Err(broker("reading the board")(error)),
         };

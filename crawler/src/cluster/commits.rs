@@ -77,7 +77,8 @@ pub async fn last(cluster: &BrokerConnection, subject: &str) -> Result<u64> {
     tail::last(&stream.map_err(broker("reading the commits"))?, subject).await
 }
 
-/// Shuts out all other processes of a share. Returns the place of the message on the fence.
+/// Shuts out all other processes of a share. Returns the place of the message on the fence. If this fails because the
+/// brokers do, it may be called again.
 ///
 /// # Errors
 ///
@@ -96,7 +97,10 @@ pub async fn fence(cluster: &BrokerConnection, share: usize, life: &str) -> Resu
         };
         match acked {
             Ok(ack) => return Ok(ack.sequence),
-            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => return Err(fenced()),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
+                // The answer to an earlier try may have been lost.
+                return own_fence(cluster, &subject, life).await?.ok_or_else(fenced);
+            }
             // A commit of the worker that had the share was on its way, or the brokers choose a leader.
             Err(error)
                 if begin.elapsed() < ANSWER
@@ -107,6 +111,14 @@ pub async fn fence(cluster: &BrokerConnection, share: usize, life: &str) -> Resu
             Err(error) => return Err(broker("writing the fence")(error)),
         }
     }
+}
+
+/// The place of the last message on a fence, if this process has written it.
+async fn own_fence(cluster: &BrokerConnection, subject: &str, life: &str) -> Result<Option<u64>> {
+    let what = "reading the fence";
+    let stream = cluster.context.get_stream_no_info(stream_of(cluster)).await.map_err(broker(what))?;
+    let last = stream.get_last_raw_message_by_subject(subject).await.map_err(broker(what))?;
+    Ok((last.payload == life.as_bytes()).then_some(last.sequence))
 }
 
 fn fenced() -> ClusterError {

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::context::CreateStreamErrorKind;
 use async_nats::jetstream::stream::Config;
-use async_nats::{Client, ConnectOptions, jetstream};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, jetstream};
 use dedup_stage::url::drop_user;
 use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
 use url::Url;
 
 use super::traffic::Traffic;
@@ -56,6 +58,9 @@ pub struct BrokerConnection {
 /// The longest wait for the monitoring address of a broker. A broker that is well answers sooner.
 const SOON: Duration = Duration::from_secs(2);
 
+/// The time in which brokers that have just begun must be able to make a stream.
+const MAKING: Duration = Duration::from_secs(30);
+
 /// The oldest version of the brokers that may be used: older versions have lost acknowledged messages.
 const OLDEST: (u32, u32) = (2, 12);
 
@@ -96,9 +101,15 @@ impl BrokerArgs {
         if let Some(file) = &self.tls_ca {
             options = options.add_root_certificates(file.clone()).require_tls(true);
         }
-        let client = options.connect(self.servers()).await;
-        let client =
-            client.map_err(|error| broker(&format!("--cluster {}", self.shown()))(no_broker(&error.to_string())))?;
+        let client = options.connect(self.servers()).await.map_err(|error| {
+            let what = format!("--cluster {}", self.shown());
+            match error.kind() {
+                ConnectErrorKind::TimedOut | ConnectErrorKind::Io | ConnectErrorKind::Dns => {
+                    broker(&what)(no_broker(&error.to_string()))
+                }
+                _ => ClusterError::Refused { what, error: error.to_string() },
+            }
+        })?;
         let version = client.server_info().version;
         if !is_new_enough(&version) {
             let (major, minor) = OLDEST;
@@ -162,6 +173,11 @@ impl BrokerArgs {
                 }
             };
             let told: StreamInfo = serde_json::from_slice(&told).map_err(|error| wrong(error.to_string()))?;
+            if told.disabled {
+                // A broker that starts answers here before it has read its settings of JetStream.
+                silent = Some(broker(&format!("--monitor {monitor}"))("the broker has not started JetStream"));
+                continue;
+            }
             if !told.config.sync_always {
                 let what = "this broker does not sync every write, and loses acknowledged messages in a power cut: put \
                             `sync_interval: always` into its `jetstream` block, or give --unsafe-sync";
@@ -209,10 +225,14 @@ async fn get(monitor: &str, what: &str) -> reqwest::Result<bytes::Bytes> {
 /// The description of a broker's streams by its monitoring address.
 #[derive(Deserialize)]
 struct StreamInfo {
+    /// Whether the broker keeps no streams (yet).
+    #[serde(default)]
+    disabled: bool,
+    #[serde(default)]
     config: StreamSettings,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct StreamSettings {
     #[serde(default)]
     sync_always: bool,
@@ -242,14 +262,25 @@ impl BrokerConnection {
     /// Makes a stream. A cluster of brokers that has just begun may answer late. If a request is repeated, and its
     /// stream has been made in the meantime, the brokers only say that it is there.
     pub(super) async fn make_stream(&self, config: Config, what: &str) -> Result<()> {
-        const TRIES: usize = 6;
-        let mut tries = 1;
+        let begin = Instant::now();
         loop {
             match self.context.create_stream(config.clone()).await {
-                Err(error) if error.kind() == CreateStreamErrorKind::TimedOut && tries < TRIES => tries += 1,
+                Err(error) if may_pass(error.kind()) && begin.elapsed() < MAKING => {
+                    tracing::warn!("{what}: {error}; asking again");
+                }
                 made => return made.map(drop).map_err(broker(what)),
             }
+            sleep(Duration::from_millis(250)).await;
         }
+    }
+}
+
+/// Whether a stream may be made later: the brokers answer late, or choose a leader.
+fn may_pass(kind: CreateStreamErrorKind) -> bool {
+    match kind {
+        CreateStreamErrorKind::TimedOut | CreateStreamErrorKind::JetStreamUnavailable => true,
+        CreateStreamErrorKind::JetStream(error) => error.error_code() == ErrorCode::CLUSTER_NOT_AVAILABLE,
+        _ => false,
     }
 }
 

@@ -43,6 +43,7 @@ pub mod operate;
 mod owner;
 mod pack;
 mod pages;
+mod patience;
 mod quota;
 mod record;
 mod roster;
@@ -90,6 +91,17 @@ pub enum ClusterError {
         /// The error.
         error: String,
     },
+    /// The brokers do not let this program in.
+    #[error("{what}: {error}")]
+    Refused {
+        /// The request to the brokers.
+        what: String,
+        /// The error.
+        error: String,
+    },
+    /// The brokers have no such crawl.
+    #[error("{0}")]
+    Missing(String),
     /// A message of the cluster cannot be read.
     #[error("{0} in the cluster cannot be read; is it of another version of this program?")]
     Damaged(String),

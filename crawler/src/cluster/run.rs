@@ -15,6 +15,7 @@ use super::exchange::{PeerExchange, Start};
 use super::fetch::Leased;
 use super::holder::ShareHolder;
 use super::logged::Logged;
+use super::patience::patiently;
 use super::quota::Keeper;
 use super::record::Crawl;
 use super::snapshots::{Taken, Tap};
@@ -78,7 +79,7 @@ impl Run<'_> {
         };
         let quota = match most {
             0 => None,
-            _ => Some((runtime.block_on(keeper.claim())?, keeper)),
+            _ => Some((runtime.block_on(patiently(|| deadline.is_over(), async || keeper.claim().await))?, keeper)),
         };
         let parts = dir.start(settings, crawl.seeds.clone(), Clock::System, self.control.1.clone())?;
         let start = Start {

@@ -102,6 +102,9 @@ pub struct Ended {
 /// The reasons why a worker cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
+    /// It was stopped before it had a share.
+    #[error("stopped before it had a share")]
+    Stopped,
     /// The cluster failed.
     #[error(transparent)]
     Cluster(#[from] ClusterError),

@@ -14,12 +14,14 @@ use tokio::sync::{Mutex, watch};
 use super::ask::{self, Open};
 use super::board::{Board, Versioned};
 use super::commits::{self, CommitWriter};
+use super::connect::BrokerConnection;
 use super::health::Health;
 use super::holder::ShareHolder;
-use super::joining::Seeker;
+use super::joining::{Seeker, WorkerShare};
 use super::lease::HeldLease;
 use super::logged;
 use super::moves::Arranged;
+use super::patience::patiently;
 use super::record::{Crawl, FORMAT, Worker, keys, random};
 use super::roster::Roster;
 use super::run::Run;
@@ -27,10 +29,13 @@ use super::shares::Assignment;
 use super::snapshots::{self, Folder, Maker, Taken};
 use super::task::{Begun, Ended, Snapshots, WorkerError, WorkerTask};
 use super::watch::Why;
-use super::{ClusterError, Result, broker};
+use super::{ClusterError, Result};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, Member};
 use crate::engine::{Control, EngineError, Observer, StopReason, places};
+
+/// The interval at which a worker that has no share yet looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Works until the crawl is over, or until somebody stops this worker or the crawl. Returns `None` if it found no share
 /// to work on. `begins` makes the observer of the engine.
@@ -43,17 +48,20 @@ pub fn work<O: Observer>(
     // One thread has little to do, and two would wake each other for each message. Nothing here waits without leaving
     // the thread to others: answers have threads of their own.
     let runtime = runtime.worker_threads(1).thread_name("cluster").enable_all().build().map_err(ClusterError::from)?;
-    let cluster = runtime.block_on(task.access.connect())?;
-    let board = runtime.block_on(Board::open(&cluster))?;
-    let versioned = runtime.block_on(crawl(&board))?;
-    let member = enter(task, &versioned.record)?;
-    let _lock = lock(task)?;
-    let dir = std::fs::canonicalize(&task.dir).map_err(ClusterError::from)?.display().to_string();
-    let worker = Worker { id: member.worker.clone(), host: machine(), dir };
-    let (bound, is_spare, has_snapshots) = (member.share, task.is_spare, task.snapshots.is_some());
-    let (cluster_of, crawl) = (&cluster, &versioned.record);
-    let seeker = Seeker { cluster: cluster_of, board: &board, crawl, worker, bound, is_spare, has_snapshots };
-    let Some((place, held)) = runtime.block_on(seeker.find())? else { return Ok(None) };
+    let orders = &control.1;
+    let stopped = async {
+        while orders.is_empty() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    let entered = runtime.block_on(async {
+        tokio::select! {
+            entered = seek(task) => entered,
+            () = stopped => Err(WorkerError::Stopped),
+        }
+    });
+    let Entered { cluster, board, versioned, member, found, _lock } = entered?;
+    let Some((place, held)) = found else { return Ok(None) };
     let (life, deadline, held) = (held.life().to_owned(), held.deadline.clone(), Arc::new(Mutex::new(held)));
     let (lost_in, lost) = watch::channel(None);
     let keeping = runtime.spawn(keep(Arc::clone(&held), lost_in, task.without.fence));
@@ -65,6 +73,39 @@ pub fn work<O: Observer>(
     runtime.block_on(async { held.lock().await.release().await });
     runtime.shutdown_timeout(Duration::from_secs(1));
     worked.map(Some)
+}
+
+/// A worker that has looked for a share.
+struct Entered {
+    cluster: BrokerConnection,
+    board: Board,
+    versioned: Versioned<Crawl>,
+    member: Member,
+    /// The share and its lease; `None` if no share is left.
+    found: Option<(WorkerShare, HeldLease)>,
+    /// The lock of the directory.
+    _lock: std::fs::File,
+}
+
+/// Connects to the brokers, and looks for a share. If the brokers fail, it waits until they are well again.
+async fn seek(task: &WorkerTask) -> std::result::Result<Entered, WorkerError> {
+    let never = || false;
+    let cluster = patiently(never, async || task.access.connect().await).await?;
+    let (board, versioned) = patiently(never, async || {
+        let board = Board::open(&cluster).await?;
+        let versioned = crawl(&board).await?;
+        Ok::<_, ClusterError>((board, versioned))
+    })
+    .await?;
+    let member = enter(task, &versioned.record)?;
+    let lock = lock(task)?;
+    let dir = std::fs::canonicalize(&task.dir).map_err(ClusterError::from)?.display().to_string();
+    let worker = Worker { id: member.worker.clone(), host: machine(), dir };
+    let (bound, is_spare, has_snapshots) = (member.share, task.is_spare, task.snapshots.is_some());
+    let (cluster_of, crawl) = (&cluster, &versioned.record);
+    let seeker = Seeker { cluster: cluster_of, board: &board, crawl, worker, bound, is_spare, has_snapshots };
+    let found = patiently(never, async || seeker.find().await).await?;
+    Ok(Entered { cluster, board, versioned, member, found, _lock: lock })
 }
 
 /// The state of a share, on the disk.
@@ -84,7 +125,9 @@ impl ShareHolder<'_> {
         begins: impl FnOnce(&Begun) -> anyhow::Result<O>,
     ) -> std::result::Result<(Ended, O), WorkerError> {
         let Self { task, runtime, place, .. } = self;
-        let fence = runtime.block_on(commits::fence(&self.cluster, place.share, &self.life))?;
+        let is_over = || self.deadline.is_over();
+        let fence = async || commits::fence(&self.cluster, place.share, &self.life).await;
+        let fence = runtime.block_on(patiently(is_over, fence))?;
         let writer = CommitWriter {
             cluster: self.cluster.clone(),
             runtime: runtime.handle().clone(),
@@ -138,7 +181,7 @@ impl ShareHolder<'_> {
             if !goes_on {
                 break Ok(Ended { reason, stats, settings, has_left: false });
             }
-            versioned = runtime.block_on(crawl(&self.board))?;
+            versioned = runtime.block_on(patiently(is_over, async || crawl(&self.board).await))?;
         };
         if let Some((taken, maker)) = snapshots {
             drop(taken);
@@ -154,25 +197,28 @@ impl ShareHolder<'_> {
         let folder_of =
             |share| task.snapshots.as_ref().map(|plan: &Snapshots| Folder::of(&plan.folder, &crawl.id, share));
         let folder = folder_of(place.share);
-        let kept = runtime.block_on(snapshots::kept(board, place.share))?;
+        let is_over = || self.deadline.is_over();
+        let kept = runtime.block_on(patiently(is_over, async || snapshots::kept(board, place.share).await))?;
         let (last, restored) = snapshots::restore(&kept, folder.as_ref(), &task.dir, member)?;
-        let assignment = runtime.block_on(self.roster.refresh(board))?;
+        let assignment = runtime.block_on(patiently(is_over, async || self.roster.refresh(board).await))?;
         settle(task, crawl, member, place.share, &assignment)?;
-        let replay = async {
+        let from = logged::place_of(&CrawlDir::open_disk(&task.dir)?).map_err(EngineError::from)?;
+        let mut replayed = 0;
+        let replay = async || {
             let mut disk = CrawlDir::open_disk(&task.dir)?;
-            let from = logged::place_of(&disk).map_err(EngineError::from)?;
-            let replayed = logged::replay(cluster, place.share, &mut disk, &task.dir).await?;
+            replayed += logged::replay(cluster, place.share, &mut disk, &task.dir).await?;
             // A worker that has lost the share may have made a snapshot in the meantime, and cut the stream.
             if snapshots::kept(board, place.share).await?.floor().commits > from {
-                return Err(broker("reading the commits")("they were cut meanwhile; start this worker again").into());
+                let what = "reading the commits: they were cut meanwhile; start this worker again";
+                return Err(ClusterError::Lost(what.into()).into());
             }
             let (_, pages) = places(&Session::new(Box::new(disk.reader().snapshot()))).map_err(EngineError::from)?;
             if snapshots::is_cut(cluster, pages).await? {
                 snapshots::borrow(board, folder_of, &mut disk).await?;
             }
-            Ok::<_, WorkerError>(replayed)
+            Ok::<_, WorkerError>(())
         };
-        let replayed = runtime.block_on(replay)?;
+        runtime.block_on(patiently(is_over, replay))?;
         let maker = folder.map(|folder| Maker {
             cluster: cluster.clone(),
             board: board.clone(),

@@ -4,16 +4,18 @@
 mod brokers;
 mod cable;
 mod web;
+mod worker;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 pub use brokers::{Brokers, server};
 pub use cable::Cable;
 pub use web::{Asked, Content, Shape, Town};
+pub use worker::{Worker, last_words};
 
 use crate::crawl::{lines, text};
 use crate::programs::beside;
@@ -32,17 +34,6 @@ pub struct Team {
     pub lease: Duration,
     /// The folder with the directories of the workers.
     pub base: PathBuf,
-}
-
-/// A process that is killed when this is dropped.
-pub struct Worker(pub Child);
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 impl Team {
@@ -83,9 +74,11 @@ impl Team {
         let dir = self.dir(worker);
         let mut command = brokers.command_by(address, beside("crawler-under-test")?, &["worker"], &self.name);
         command.arg("--dir").arg(&dir).args(["--progress", "none"]).args(more);
-        let log = std::fs::OpenOptions::new().create(true).append(true).open(dir.with_extension("log"))?;
+        let file = dir.with_extension("log");
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(&file)?;
+        let length = log.metadata()?.len();
         command.stdout(Stdio::null()).stderr(log);
-        Ok(Worker(command.spawn()?))
+        Ok(Worker::new(command.spawn()?, [(file.as_path(), length)]))
     }
 
     /// Waits until these workers have ended by themselves, each with this exit code.
