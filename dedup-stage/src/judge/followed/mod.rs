@@ -13,6 +13,7 @@
 //! ([`Session::derived`](crate::store::Session)), because everybody who reads the state needs it.
 
 mod evidence;
+mod recent;
 mod record;
 
 use std::cell::RefCell;
@@ -27,6 +28,7 @@ use crate::url::{KeyMap, PageId};
 
 pub use evidence::Evidence;
 pub(super) use evidence::Head;
+use recent::RecentRecords;
 use record::{Kept, Record};
 pub(super) use record::{Known, blob};
 
@@ -54,8 +56,8 @@ pub(super) struct Followed {
     open: Vec<Open>,
     /// The bytes of these pages.
     bytes: usize,
-    /// The record that was read last.
-    read: RefCell<Option<(u64, Vec<u8>)>>,
+    /// Records that were written or read lately. Often, copies of a page come soon after it.
+    recent: RefCell<RecentRecords>,
 }
 
 /// A page that is in no record yet.
@@ -159,6 +161,7 @@ impl Followed {
         this.records.push((this.count - this.open.len() as u32, key));
         this.open.clear();
         this.bytes = 0;
+        this.recent.get_mut().put(key, record.clone());
         session.put(spaces::FOLLOWED, key.to_be_bytes(), record);
         Ok(())
     }
@@ -182,12 +185,12 @@ impl Followed {
             let Open { order, known, evidence } = &self.open[at];
             return see(&Found { order: *order, known: *known, evidence });
         };
-        let mut read = self.read.borrow_mut();
-        if read.as_ref().is_none_or(|(other, _)| *other != key) {
-            *read = session.get(spaces::FOLLOWED, &key.to_be_bytes())?.map(|record| (key, record));
+        let mut recent = self.recent.borrow_mut();
+        if recent.get(key).is_none() {
+            let record = session.get(spaces::FOLLOWED, &key.to_be_bytes())?.ok_or_else(missing)?;
+            recent.put(key, record);
         }
-        let (_, bytes) = read.as_ref().ok_or_else(missing)?;
-        let record = Record::read(bytes)?;
+        let record = Record::read(recent.get(key).ok_or_else(missing)?)?;
         let Kept { after, known, evidence } = record.pages.get(at).ok_or_else(missing)?;
         see(&Found { order: record.order + after, known: *known, evidence })
     }
@@ -240,7 +243,7 @@ impl Followed {
             this.open[at].known = Known::Parted;
             return Ok(());
         };
-        *this.read.get_mut() = None;
+        this.recent.get_mut().forget(key);
         let bytes = session.get(spaces::FOLLOWED, &key.to_be_bytes())?.ok_or_else(missing)?;
         let mut record = Record::read(&bytes)?;
         record.pages.get_mut(at).ok_or_else(missing)?.known = Known::Parted;
