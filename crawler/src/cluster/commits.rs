@@ -23,6 +23,7 @@ use tokio::time::sleep;
 
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
+use super::pack::Bytes;
 use super::{ANSWER, ClusterError, Result, broker, is_collision, pack, tail};
 use crate::series::Series;
 use crate::spaces;
@@ -36,13 +37,13 @@ const HEAD: usize = 8;
 /// The header that names the subject whose last place the broker is to compare.
 const FENCE_SUBJECT: &str = "Nats-Expected-Last-Subject-Sequence-Subject";
 
-/// The changes of one commit.
+/// The changes of one commit. Those of a batch are borrowed, because they are only written.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Commit {
+pub struct Commit<'a> {
     /// The changes of the state: the number of the space, the key, the new value.
-    changes: Vec<(u8, Vec<u8>, Option<Vec<u8>>)>,
+    changes: Vec<(u8, Bytes<'a>, Option<Bytes<'a>>)>,
     /// The bytes that were appended to outputs: the file, the place in it, the bytes.
-    pub grown: Vec<(String, u64, Vec<u8>)>,
+    pub grown: Vec<(String, u64, Bytes<'a>)>,
 }
 
 /// The name of the stream.
@@ -125,26 +126,28 @@ fn fenced() -> ClusterError {
     ClusterError::Lost("fenced: another worker has taken these hosts".into())
 }
 
-impl Commit {
+impl<'a> Commit<'a> {
     /// The changes of a batch that belong into the log. Records that follow from the stream of pages do not, nor do
     /// those that concern only this directory (`own`). If hosts are given away (`gives`), the notes about pages
     /// elsewhere are logged, too: no stream has them.
-    pub fn of(batch: &Batch, own: &[&[u8]], gives: bool) -> Self {
+    pub fn of(batch: &'a Batch, own: &[&[u8]], gives: bool) -> Self {
         let follows =
             |space: Space| dedup_stage::spaces::JUDGE.contains(&space) || (space == spaces::ELSEWHERE && !gives);
         let is_own = |change: &Change| change.space == Space::META && own.contains(&change.key.as_slice());
         let logged = batch.iter().filter(|change| !follows(change.space) && !is_own(change));
-        let changes = logged.map(|change| (change.space.number() as u8, change.key.clone(), change.value.clone()));
+        let changes = logged.map(|Change { space, key, value }| {
+            (space.number() as u8, Bytes::from(key.as_slice()), value.as_deref().map(Bytes::from))
+        });
         Self { changes: changes.collect(), grown: Vec::new() }
     }
 
     /// The commit as a batch, for a disk that has all commits before it.
     pub fn batch(self) -> Result<Batch> {
         let all = spaces::of_crawl();
-        let change = |(number, key, value)| {
+        let change = |(number, key, value): (u8, Bytes<'_>, Option<Bytes<'_>>)| {
             let space = all.iter().find(|space| space.number() == usize::from(number));
             let space = space.ok_or_else(|| ClusterError::Damaged("a commit".into()))?;
-            Ok(Change { space, key, value })
+            Ok(Change { space, key: key.into(), value: value.map(Vec::from) })
         };
         self.changes.into_iter().map(change).collect()
     }
@@ -168,7 +171,7 @@ pub struct Parts {
 
 impl Parts {
     /// Adds one more message. Returns the commit if the message was its last one. Drops what a writer left unfinished.
-    pub fn add(&mut self, message: &[u8]) -> Result<Option<Commit>> {
+    pub fn add(&mut self, message: &[u8]) -> Result<Option<Commit<'static>>> {
         let damaged = || ClusterError::Damaged("a commit".into());
         let (head, part) = message.split_at_checked(HEAD).ok_or_else(damaged)?;
         let number = |at: usize| head[at..at + 4].try_into().map(u32::from_le_bytes).unwrap_or_default();
@@ -214,12 +217,12 @@ impl CommitWriter {
     /// # Errors
     ///
     /// [`ClusterError::Lost`] if another worker has the share.
-    pub fn append(&self, commit: &Commit) -> Result<u64> {
+    pub fn append(&self, commit: &Commit<'_>) -> Result<u64> {
         Ok(*self.append_to(&subject_of(&self.cluster, self.share), commit)?.end())
     }
 
     /// Writes a commit under another subject. Returns the places of its first and last messages.
-    pub fn append_to(&self, subject: &str, commit: &Commit) -> Result<RangeInclusive<u64>> {
+    pub fn append_to(&self, subject: &str, commit: &Commit<'_>) -> Result<RangeInclusive<u64>> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let mut places = Vec::new();
         for (part, payload) in commit.encode()?.into_iter().enumerate() {
@@ -287,14 +290,14 @@ mod tests {
             Change { space: Space::META, key: b"d".into(), value: None },
         ];
         let mut commit = Commit::of(&batch, &[LOG_AT], false);
-        commit.grown.push(("pages.jsonl".into(), 7, bytes(2 * PART + 100)));
+        commit.grown.push(("pages.jsonl".into(), 7, bytes(2 * PART + 100).into()));
         let messages = commit.encode().unwrap();
         assert_eq!(messages.len(), 3);
         let mut parts = Parts::default();
         // A writer that died in the middle.
         assert_eq!(parts.add(&messages[0]).unwrap(), None);
         assert_eq!(parts.add(&messages[1]).unwrap(), None);
-        let back: Vec<Option<Commit>> = messages.iter().map(|message| parts.add(message).unwrap()).collect();
+        let back: Vec<Option<Commit<'_>>> = messages.iter().map(|message| parts.add(message).unwrap()).collect();
         assert_eq!(back[..2], [None, None]);
         assert_eq!(back[2].as_ref(), Some(&commit));
         assert!(parts.add(&messages[1]).is_err(), "a part without those before");

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 use super::board::Board;
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
-use super::pages::Group;
+use super::pages::{Encoded, Group};
 use super::quota::Keeper;
 use super::roster::Roster;
 use super::tail::Listener;
@@ -35,7 +35,7 @@ pub struct PeerExchange {
     /// The name of this process in its messages.
     life: String,
     events: Receiver<Event>,
-    groups: mpsc::UnboundedSender<Group>,
+    groups: mpsc::UnboundedSender<Encoded>,
     progress: watch::Sender<PeerProgress>,
     /// The number of groups that were proposed so far.
     proposed: u64,
@@ -107,7 +107,7 @@ impl PeerExchange {
         let Start { cluster, runtime, board, roster, partitions, share, keys, .. } = start;
         let Start { deadline, life, places, sent, ordered, forwards, quota, .. } = start;
         let (events_in, events) = unbounded();
-        let (groups, mut groups_out) = mpsc::unbounded_channel::<Group>();
+        let (groups, mut groups_out) = mpsc::unbounded_channel::<Encoded>();
         let (progress, progress_out) = watch::channel(PeerProgress::default());
         let gone = Arc::<AtomicBool>::default();
 
@@ -183,9 +183,12 @@ impl Peers for PeerExchange {
         &self.events
     }
 
-    fn propose(&mut self, group: Vec<Proposed>) -> std::result::Result<(), PeersError> {
+    fn propose(&mut self, group: &[&Proposed]) -> std::result::Result<(), PeersError> {
         self.proposals.left(self.proposed);
+        let name = format!("{}.{}", self.life, self.proposed);
+        // The pages stay here, so only their bytes go to the other thread.
         let group = Group { life: self.life.clone(), number: self.proposed, pages: group };
+        let group = Encoded { name, bytes: group.encode() };
         self.proposed += 1;
         self.groups.send(group).map_err(|_| PeersError("pages cannot be proposed any more".into()))
     }

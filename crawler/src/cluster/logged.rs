@@ -11,6 +11,7 @@ use futures_util::StreamExt;
 
 use super::commits::{self, Commit, CommitWriter, LOG_AT, Parts};
 use super::connect::BrokerConnection;
+use super::pack::Bytes;
 use super::snapshots::Tap;
 use super::{ClusterError, Result, broker};
 use crate::crawl::Member;
@@ -55,12 +56,12 @@ impl Logged {
     }
 
     /// The bytes that outputs have got since the last commit.
-    fn grown(&self, now: &Lengths) -> store::Result<Vec<(String, u64, Vec<u8>)>> {
+    fn grown(&self, now: &Lengths) -> store::Result<Vec<(String, u64, Bytes<'static>)>> {
         let mut grown = Vec::new();
         for (file, to) in now {
             let from = self.lengths.get(file).copied().unwrap_or(0);
             if *to > from {
-                grown.push((file.clone(), from, commits::grown(&self.dir, file, from, *to)?));
+                grown.push((file.clone(), from, commits::grown(&self.dir, file, from, *to)?.into()));
             }
         }
         Ok(grown)
@@ -137,7 +138,7 @@ impl Commits {
     }
 
     /// The next commit, with the place of its last message.
-    pub async fn next(&mut self) -> Result<Option<(Commit, u64)>> {
+    pub async fn next(&mut self) -> Result<Option<(Commit<'static>, u64)>> {
         let what = "reading the commits";
         while self.places.start < self.places.end {
             let messages = match &mut self.messages {
@@ -178,7 +179,7 @@ fn failed(error: store::Error) -> ClusterError {
 }
 
 /// Applies a commit. As when it was made, its bytes for the outputs go to the disk first.
-fn apply(mut commit: Commit, place: u64, disk: &mut Disk, dir: &Path) -> Result<()> {
+fn apply(mut commit: Commit<'_>, place: u64, disk: &mut Disk, dir: &Path) -> Result<()> {
     for (file, from, bytes) in std::mem::take(&mut commit.grown) {
         let path = dir.join(&file);
         if let Some(folder) = path.parent() {
@@ -186,7 +187,7 @@ fn apply(mut commit: Commit, place: u64, disk: &mut Disk, dir: &Path) -> Result<
         }
         // The bytes go into the newest part, whatever parts the writer of the commit had.
         let mut output = series::SeriesWriter::open(dir, &file, from, None)?;
-        output.append(&[&bytes])?;
+        output.append(&[bytes.as_ref()])?;
         output.sync()?;
     }
     let mut batch = commit.batch()?;

@@ -11,13 +11,13 @@ use crate::engine::Proposed;
 
 /// Pages that one worker has proposed together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Group {
+pub struct Group<P = Vec<Proposed>> {
     /// The process that proposed them ([`super::Lease::life`]).
     pub life: String,
     /// Its number among the groups of the process.
     pub number: u64,
     /// The pages.
-    pub pages: Vec<Proposed>,
+    pub pages: P,
 }
 
 /// The name of the stream of pages.
@@ -37,27 +37,39 @@ pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
     cluster.make_stream(config, "making the stream of pages").await
 }
 
-impl Group {
-    /// Encodes the group as a message.
-    pub fn encode(&self) -> std::io::Result<Vec<u8>> {
-        pack::pack(&codec::encode(self))
+impl<P: Serialize> Group<P> {
+    /// The bytes of the message, before compression.
+    pub fn encode(&self) -> Vec<u8> {
+        codec::encode(self)
     }
+}
 
+impl Group {
     /// Decodes a group from a message.
     pub fn decode(message: &[u8]) -> Result<Self> {
         let damaged = || ClusterError::Damaged("a message of pages".into());
         let bytes = pack::unpack(message).map_err(|_| damaged())?;
         codec::decode(&bytes, "pages").map_err(|_| damaged())
     }
+}
 
+/// A group that is to be published.
+#[derive(Debug)]
+pub struct Encoded {
+    /// The process that proposes it, and its number there.
+    pub name: String,
+    /// The bytes of the message, before compression.
+    pub bytes: Vec<u8>,
+}
+
+impl Encoded {
     /// Publishes the group until it is acknowledged. A group that is published twice is kept once.
     pub async fn publish(&self, cluster: &BrokerConnection, is_over: impl Fn() -> bool) -> Result<()> {
-        let payload: bytes::Bytes = self.encode()?.into();
-        let name = format!("pages.{}.{}", self.life, self.number);
+        let payload: bytes::Bytes = pack::pack(&self.bytes)?.into();
         let mut pause = std::time::Duration::from_millis(20);
         loop {
             let mut headers = HeaderMap::new();
-            headers.insert(header::NATS_MESSAGE_ID, name.as_str());
+            headers.insert(header::NATS_MESSAGE_ID, format!("pages.{}", self.name).as_str());
             let acked = match cluster.context.publish_with_headers(subject_of(cluster), headers, payload.clone()).await
             {
                 Ok(ack) => ack.await,
@@ -113,13 +125,13 @@ mod tests {
             let count = (Proposed::MOST_BYTES / bytes).min(Proposed::MOST);
             let group = Group { life: "0123456789abcdef-1".into(), number: 1, pages: vec![page; count] };
             // The message must fit even if compression does not make it smaller.
-            let raw = codec::encode(&group).len();
+            let raw = group.encode().len();
             assert!(
                 raw < 1_000_000,
                 "{count} pages with {links} links of {length}: {raw} bytes, counted as {}",
                 bytes * count
             );
-            assert_eq!(Group::decode(&group.encode().unwrap()).unwrap(), group);
+            assert_eq!(Group::decode(&pack::pack(&group.encode()).unwrap()).unwrap(), group);
         }
         assert!(page(&mut random, 10_000, 100).bytes() > Proposed::MOST_BYTES, "the longest pages do not fit");
     }

@@ -43,7 +43,8 @@ pub(super) struct Waiting {
 }
 
 impl Barrier {
-    /// Whether nothing waits. If so, a report that is no page to be judged need not wait either.
+    /// Whether nothing waits. If so, a report that is no page to be judged need not wait either. If something waits, the
+    /// reports that come can be taken later, all at once: they wait in any case, until a group is sent or has come back.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -80,13 +81,14 @@ impl Barrier {
             if waiting.proposed.is_some() && is_full {
                 break;
             }
-            group.extend(waiting.proposed.clone());
+            group.extend(&waiting.proposed);
             reports += 1;
         }
+        peers.propose(&group)?;
         self.gathering -= group.len();
         self.since = now;
         self.under_way = Some(reports);
-        Ok(peers.propose(group)?)
+        Ok(())
     }
 
     /// The reports of the group that was under way. Call this when it has come back.

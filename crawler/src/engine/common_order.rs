@@ -3,10 +3,11 @@
 
 use std::iter;
 
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, never};
 
 use super::Engine;
 use super::error::Result;
+use super::message::JobReport;
 use super::peers::{All, Event, PeerProgress, PeersError, Phase, Proposed};
 use super::rescue;
 use super::stats::StopReason;
@@ -50,13 +51,31 @@ impl Engine<'_> {
         self.send_group()
     }
 
+    /// The reports that wake the engine. While others wait for their place, new ones would only wait behind them. To wake
+    /// up for each of them would cost more than to take it.
+    pub(super) fn wakes(&self) -> Receiver<Vec<JobReport>> {
+        let waits = |together: &Together| together.peers.is_ordered() && !together.barrier.is_empty();
+        if self.desk.together.as_ref().is_some_and(waits) { never() } else { self.jobs.reports.clone() }
+    }
+
+    /// Takes the reports that have come in the meantime, and sends the pages that have gathered, if it is time.
+    pub(super) fn take_late_reports(&mut self) -> Result<()> {
+        if self.desk.together.is_none() {
+            return Ok(());
+        }
+        while let Ok(reports) = self.jobs.reports.try_recv() {
+            self.jobs.arrived(reports);
+        }
+        self.take_reports()
+    }
+
     /// Whether there is nothing to do here until other processes send links.
     pub(super) fn is_quiet(&self) -> bool {
         self.desk.together.as_ref().is_some_and(Together::is_quiet)
     }
 
     /// Sends the pages that have gathered, if it is time.
-    pub(super) fn send_group(&mut self) -> Result<()> {
+    fn send_group(&mut self) -> Result<()> {
         let now = self.now();
         match &mut self.desk.together {
             Some(together) => together.barrier.send(now, together.peers.as_mut()),
@@ -140,10 +159,7 @@ impl Engine<'_> {
             self.jobs.end(&report);
             self.desk.take(report)?;
         }
-        if self.desk.ledger.is_full() {
-            self.desk.commit()?;
-        }
-        self.send_group()
+        self.take_late_reports()
     }
 
     /// Ends being quiet: there is something to do again.

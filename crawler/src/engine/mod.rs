@@ -195,7 +195,7 @@ impl Engine<'_> {
             if let Some(reason) = self.wait()? {
                 return self.finish(reason);
             }
-            self.send_group()?;
+            self.take_late_reports()?;
             let now = self.now();
             if self.desk.ledger.is_due(now) {
                 self.desk.commit()?;
@@ -333,7 +333,7 @@ impl Engine<'_> {
             None => never(),
         };
         let until = Instant::now() + Duration::from_millis(deadline.saturating_sub(now));
-        let (reports, control, logged_in) = (self.jobs.reports.clone(), self.control.clone(), self.logged_in.clone());
+        let (reports, control, logged_in) = (self.wakes(), self.control.clone(), self.logged_in.clone());
         select_biased! {
             recv(control) -> wish => match wish {
                 Ok(Control::Stop) => {

@@ -18,7 +18,7 @@ pub trait Peers: Send {
 
     /// Puts pages into the common order, as one group. They come back as [`Event::Mine`] after everything before them
     /// has come. This does not wait.
-    fn propose(&mut self, group: Vec<Proposed>) -> Result<(), PeersError>;
+    fn propose(&mut self, group: &[&Proposed]) -> Result<(), PeersError>;
 
     /// Sends links to the processes that have their hosts. When this returns, the links cannot be lost.
     fn send(&mut self, links: &[Outbound]) -> Result<(), PeersError>;

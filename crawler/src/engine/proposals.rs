@@ -31,7 +31,7 @@ impl Desk<'_> {
             outbound::taken(&links, &|url| self.frontier.id(url), session)?;
         }
         for group in std::mem::take(&mut together.stale).chunks(Proposed::MOST) {
-            together.peers.propose(group.to_vec())?;
+            together.peers.propose(&group.iter().collect::<Vec<_>>())?;
         }
         if places(session)? != (together.links_at, together.pages_at) {
             session.put(Space::META, LINKS_AT, together.links_at.to_be_bytes());
