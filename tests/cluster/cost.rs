@@ -1,7 +1,8 @@
-//! The costs of a cluster: the CPU time that a page takes in a worker, compared with a crawl without a cluster, and the
-//! bytes that a page takes in each stream.
+//! The costs of a cluster: the CPU time that a page takes in a worker, compared with one crawl without a cluster and with
+//! several such crawls at once, and the bytes that a page takes in each stream.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +85,7 @@ fn a_page_of_a_worker_takes_few_bytes_of_the_log() -> anyhow::Result<()> {
     let brokers = Brokers::start("always")?;
     let base = tempfile::tempdir()?;
     let program = beside("crawler-under-test")?;
-    let mut least = [f64::MAX; 2];
+    let mut least = [f64::MAX; 3];
     for round in 0..ROUNDS {
         let town = Town::new(shape);
         let server = Background::start(|listener| Arc::clone(&town).run(listener))?;
@@ -93,24 +94,45 @@ fn a_page_of_a_worker_takes_few_bytes_of_the_log() -> anyhow::Result<()> {
         let team = Team { name: format!("cost{round}"), workers, delay, lease, base: folder.clone() };
         team.create(&brokers, &shape, &server.connect_to())?;
 
+        let crawl = |dir: &Path, seeds: &Path, scope: &str| {
+            let mut crawl = Command::new(&program);
+            crawl.arg("crawl").arg("--dir").arg(dir).arg("--seeds").arg(seeds).args(["--scope", scope]);
+            crawl.args(["--allow-private", "--address-delay", "0ms", "--delay", "20ms", "--progress", "none"]);
+            crawl.arg("--connect-to").arg(server.connect_to());
+            timed(&crawl)
+        };
         let alone = folder.join("alone");
-        let mut crawl = Command::new(&program);
-        crawl.arg("crawl").arg("--dir").arg(&alone).arg("--seeds").arg(folder.join("seeds.txt"));
-        crawl.args([
-            "--scope",
-            "any",
-            "--allow-private",
-            "--address-delay",
-            "0ms",
-            "--delay",
-            "20ms",
-            "--progress",
-            "none",
-        ]);
-        crawl.arg("--connect-to").arg(server.connect_to());
-        let cpu = timed(&crawl)?;
+        let cpu = crawl(&alone, &folder.join("seeds.txt"), "any")?;
         let written = lines(&alone, "pages.jsonl")?.len() as f64;
         least[0] = least[0].min(cpu.as_secs_f64() / written);
+
+        // The same hosts, crawled by as many processes that do not know each other. Each has its part of the web, with
+        // the mirrors of its hosts. What they need more than one crawl is the price of several processes on one
+        // machine, and not of the cluster.
+        if workers > 1 {
+            let apart = |number: usize| -> anyhow::Result<(Duration, usize)> {
+                let (dir, seeds) = (folder.join(format!("apart-{number}")), folder.join(format!("part-{number}.txt")));
+                let own = (0..shape.hosts()).filter(|host| host % shape.originals % workers == number);
+                std::fs::write(&seeds, own.map(|host| format!("http://{}/\n", Shape::name(host))).collect::<String>())?;
+                let cpu = crawl(&dir, &seeds, "host")?;
+                Ok((cpu, lines(&dir, "pages.jsonl")?.len()))
+            };
+            let ended: Vec<anyhow::Result<(Duration, usize)>> = std::thread::scope(|scope| {
+                let running: Vec<_> = (0..workers)
+                    .map(|number| {
+                        scope.spawn({
+                            let apart = &apart;
+                            move || apart(number)
+                        })
+                    })
+                    .collect();
+                running.into_iter().map(|crawl| crawl.join().expect("the thread of the crawl ends")).collect()
+            });
+            let ended: Vec<(Duration, usize)> = ended.into_iter().collect::<anyhow::Result<_>>()?;
+            let cpu: Duration = ended.iter().map(|(cpu, _)| *cpu).sum();
+            let written: usize = ended.iter().map(|(_, written)| written).sum();
+            least[2] = least[2].min(cpu.as_secs_f64() / written as f64);
+        }
 
         let started = std::time::Instant::now();
         let run = |number: usize| {
@@ -139,10 +161,13 @@ fn a_page_of_a_worker_takes_few_bytes_of_the_log() -> anyhow::Result<()> {
             ensure!(what != "commits" || of_page <= MOST_BYTES, "{of_page:.0} bytes a page in the log of commits");
         }
     }
-    let [alone, worker] = least.map(|seconds| seconds * 1e6);
+    let [alone, worker, apart] = least.map(|seconds| seconds * 1e6);
     println!(
         "CPU a page: {worker:.0} us of {workers} workers, {alone:.0} us alone: {:.3} times as much",
         worker / alone
     );
+    if workers > 1 {
+        println!("{workers} crawls apart: {apart:.0} us, so the workers take {:.3} times as much", worker / apart);
+    }
     Ok(())
 }
