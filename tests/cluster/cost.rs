@@ -1,5 +1,5 @@
-//! The costs of a cluster: the CPU time that a page takes in a worker, compared with one crawl without a cluster and with
-//! several such crawls at once, and the bytes that a page takes in each stream.
+//! The costs of a cluster: the CPU time that a page takes in a worker, compared with one crawl without a cluster and
+//! with several such crawls at once, and the bytes that a page takes in each stream.
 
 use std::collections::BTreeMap;
 use std::path::Path;

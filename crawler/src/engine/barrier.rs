@@ -43,8 +43,8 @@ pub(super) struct Waiting {
 }
 
 impl Barrier {
-    /// Whether nothing waits. If so, a report that is no page to be judged need not wait either. If something waits, the
-    /// reports that come can be taken later, all at once: they wait in any case, until a group is sent or has come back.
+    /// Whether nothing waits. If so, a report that is no page to be judged need not wait either. If something waits,
+    /// the reports that come can be taken later, all at once: they wait in any case, until a group has come back.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

@@ -51,8 +51,8 @@ impl Engine<'_> {
         self.send_group()
     }
 
-    /// The reports that wake the engine. While others wait for their place, new ones would only wait behind them. To wake
-    /// up for each of them would cost more than to take it.
+    /// The reports that wake the engine. While others wait for their place, new ones would only wait behind them. To
+    /// wake up for each of them would cost more than to take it.
     pub(super) fn wakes(&self) -> Receiver<Vec<JobReport>> {
         let waits = |together: &Together| together.peers.is_ordered() && !together.barrier.is_empty();
         if self.desk.together.as_ref().is_some_and(waits) { never() } else { self.jobs.reports.clone() }
