@@ -123,7 +123,7 @@ mod tests {
     use dedup_stage::url::{Canonicalizer, KeyHasher};
     use url::Url;
 
-    use crate::host::Hosts;
+    use crate::host::domains::Domains;
     use crate::{Found, Frontier, Job, JobKind, Keys, Merits, Millis, Next, Outcome, Via};
 
     const DELAY: Millis = 1_000;
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!((asked("a.test"), asked("b.test")), (25, 25), "each of them at its own pace");
         assert!(world.asked.len() > 1_000, "{} hosts", world.asked.len());
         let pages = world.asked.values().sum::<usize>();
-        let most = (Hosts::PLACES + Hosts::OF_DOMAIN) as usize + Hosts::EARNED as usize * pages + 2;
+        let most = (Domains::PLACES + Domains::HOSTS) as usize + Domains::EARNED as usize * pages + 2;
         assert!(world.frontier.hosts.len() <= most && world.subdomains > most, "{} hosts", world.frontier.hosts.len());
     }
 }

@@ -8,7 +8,7 @@ use dedup_stage::store::{Error, Result, Session, codec};
 use dedup_stage::url::{KeySet, SiteId};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::crowd::DomainCounts;
+use super::domains::Domains;
 use super::groups::Groups;
 use super::lane::{LaneKey, Stock};
 use super::queue::Queues;
@@ -33,15 +33,8 @@ pub struct Hosts {
     pub sleep: Sleep,
     /// The number of groups and lanes of all hosts in memory.
     weight: usize,
-    /// The number of hosts in memory, by registrable domain.
-    of_domain: HashMap<u64, u32, BuildHasherDefault<Xxh3Default>>,
-    /// The number of hosts that were ever met, by registrable domain.
-    met: DomainCounts,
-    /// The domains with more hosts than [`Hosts::OF_DOMAIN`] (*large* domains), each with the number of hosts that it
-    /// may still add.
-    places: HashMap<u64, u32, BuildHasherDefault<Xxh3Default>>,
-    /// The number of large domains that have more than their share of the memory.
-    over: usize,
+    /// The registrable domains of the hosts.
+    domains: Domains,
 }
 
 /// The records of one host, as far as they were read.
@@ -64,14 +57,6 @@ impl Hosts {
     pub const MOST: usize = if cfg!(test) { 3 } else { config::bounds::HOSTS };
     /// … with at most this many groups and lanes together.
     const WEIGHT: usize = if cfg!(test) { 40 } else { config::bounds::HOST_PARTS };
-    /// A registrable domain with more hosts than this is large. If more of its hosts are in memory than its share, they
-    /// are the first to leave it.
-    pub const OF_DOMAIN: u32 = if cfg!(test) { 1 } else { config::bounds::HOSTS_OF_DOMAIN as u32 };
-
-    /// The number of hosts that a large domain may add at once.
-    pub const PLACES: u32 = if cfg!(test) { 100 } else { config::bounds::NEW_HOSTS };
-    /// The number of hosts that it may add with each page that is fetched from one of its hosts.
-    pub const EARNED: u32 = if cfg!(test) { 2 } else { config::bounds::NEW_HOSTS_A_PAGE };
 
     /// Opens the hosts that `session` remembers. Gives `queues` the lanes that have `stocks`. Hosts with work come into
     /// memory as long as there is room. `boot` is the time at which this process began.
@@ -236,10 +221,7 @@ impl Hosts {
             (self.slots.len() - 1) as HostId
         });
         self.numbers.insert(host.site.host, id);
-        let share = self.share();
-        let count = self.of_domain.entry(host.site.domain).or_default();
-        *count += 1;
-        self.over += usize::from(*count == share + 1 && self.places.contains_key(&host.site.domain));
+        self.domains.came(host.site.domain);
         self.weight += weight(&host);
         self.slots[id as usize] = Some(Box::new(host));
         id
@@ -247,77 +229,47 @@ impl Hosts {
 
     /// A host leaves memory. If it has work, it comes back at `due`.
     pub fn put_to_sleep(&mut self, id: HostId, due: Option<Millis>, queues: &mut Queues, session: &mut Session) {
-        let share = self.share();
         let Some(host) = self.slots[id as usize].take() else { return };
-        let is_of_crowd = self.places.contains_key(&host.site.domain);
         host.record(session);
         if host.note().is_some() {
             host.record_note(session);
         }
         host.lanes.iter().for_each(|lane| lane.record(host.site, session));
-        self.sleep.add(&host, due, is_of_crowd, session);
+        self.sleep.add(&host, due, self.domains.is_large(host.site.domain), session);
         queues.forget(&host.lanes);
         self.numbers.remove(&host.site.host);
-        if let Some(count) = self.of_domain.get_mut(&host.site.domain) {
-            self.over -= usize::from(is_of_crowd && *count == share + 1);
-            *count -= 1;
-            if *count == 0 {
-                self.of_domain.remove(&host.site.domain);
-            }
-        }
+        self.domains.left(host.site.domain);
         self.weight -= weight(&host);
         self.free.push(id);
-    }
-
-    /// Whether the registrable domain of a host is large, and has more hosts in memory than its share.
-    pub fn is_of_large_domain(&self, id: HostId) -> bool {
-        let domain = self.get(id).site.domain;
-        let count = self.of_domain.get(&domain).copied().unwrap_or(0);
-        self.over > 0 && count > self.share() && self.places.contains_key(&domain)
-    }
-
-    /// The hosts of a large domain that do not have to leave memory for others. All large domains together fill at most
-    /// half of the memory.
-    fn share(&self) -> u32 {
-        let equal = Self::MOST / 2 / self.places.len().max(1);
-        Self::OF_DOMAIN.min(equal as u32).max(1)
     }
 
     /// A host was met. Returns true if it was never met before.
     fn meet(&mut self, site: SiteId) -> bool {
         let is_new = self.known.insert(site.host);
-        if is_new && self.met.add(site.domain) > Self::OF_DOMAIN && !self.places.contains_key(&site.domain) {
-            self.places.insert(site.domain, Self::PLACES);
-            // The shares of all large domains have changed.
-            let share = self.share();
-            let count = |domain| self.of_domain.get(domain).copied().unwrap_or(0);
-            self.over = self.places.keys().filter(|domain| count(domain) > share).count();
+        if is_new {
+            self.domains.meet(site.domain);
         }
         is_new
     }
 
-    /// Whether a host was met before, or its domain may add one more. If this returns true, the host counts as added.
-    pub fn may_come(&mut self, site: SiteId) -> bool {
-        match self.places.get_mut(&site.domain) {
-            Some(places) if !self.known.contains(site.host) => {
-                let left = places.checked_sub(1);
-                *places = left.unwrap_or(0);
-                left.is_some()
-            }
-            _ => true,
-        }
-    }
-
-    /// A page of a host was fetched, so its domain may add some more hosts.
-    pub fn earn(&mut self, site: SiteId) {
-        if let Some(places) = self.places.get_mut(&site.domain) {
-            *places = places.saturating_add(Self::EARNED).min(Self::PLACES);
-        }
+    /// Whether the registrable domain of a host is large, and has more hosts in memory than its share.
+    pub fn is_of_large_domain(&self, id: HostId) -> bool {
+        self.domains.is_over(self.get(id).site.domain)
     }
 
     /// Whether a large domain has more hosts in memory than its share.
     pub fn has_large_domain(&self) -> bool {
-        self.over > 0
+        self.domains.has_one_over()
+    }
+
+    /// Whether a host was met before, or its domain may add one more. If this returns true, the host counts as added.
+    pub fn may_come(&mut self, site: SiteId) -> bool {
+        self.known.contains(site.host) || self.domains.may_add(site.domain)
+    }
+
+    /// A page of a host was fetched, so its domain may add some more hosts.
+    pub fn earn(&mut self, site: SiteId) {
+        self.domains.earn(site.domain);
     }
 
     /// Whether memory has as many hosts as it may have.

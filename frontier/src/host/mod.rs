@@ -12,7 +12,7 @@ pub mod addresses;
 pub mod budget;
 pub mod ceiling;
 mod choose;
-mod crowd;
+pub mod domains;
 pub mod entry;
 pub mod errands;
 pub mod groups;

@@ -262,7 +262,8 @@ mod tests {
         }
 
         fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> Result<()> {
-            for ((_, key), value) in self.entries.range((space.number(), from.to_vec())..(space.number(), to.to_vec())) {
+            for ((_, key), value) in self.entries.range((space.number(), from.to_vec())..(space.number(), to.to_vec()))
+            {
                 self.passed.fetch_add(1, Ordering::Relaxed);
                 if value.as_ref().is_some_and(|value| visit(key, value).is_break()) {
                     break;
@@ -272,7 +273,8 @@ mod tests {
         }
 
         fn commit(&mut self, batch: &Batch) -> Result<()> {
-            let changes = batch.iter().map(|change| ((change.space.number(), change.key.clone()), change.value.clone()));
+            let changes =
+                batch.iter().map(|change| ((change.space.number(), change.key.clone()), change.value.clone()));
             self.entries.extend(changes);
             Ok(())
         }
