@@ -92,6 +92,12 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         add(&format!("unread_{}", unread.kind), unread.count, format!("not asked for: {}", unread.why));
     }
     add(
+        "documents_unread",
+        stats.documents_unread,
+        "documents whose text was not read: files of office programs, and PDFs that are damaged or need a password"
+            .into(),
+    );
+    add(
         "text_cut",
         stats.text_cut,
         "bytes of text whose words do not count, because their page has more than 4 MiB".into(),
@@ -162,7 +168,7 @@ pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
             )
         }
         "done" if !stats.any_page() => "Not one page could be fetched.".into(),
-        "done" if stats.walls_with_account > 0 => walled(stats, lost),
+        "done" if stats.walls_with_account + stats.refused_with_account > 0 => walled(stats, lost),
         "done" if stats.complete && !stats.beyond.is_empty() => limited(stats),
         "done" if stats.complete => match lost.map_or(0.0, |lost| lost.high.round()) {
             0.0 => "It is complete: nothing in scope is left to fetch.".into(),
@@ -189,13 +195,27 @@ pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
     }
 }
 
-/// The end of a crawl that was shown walls although it had an account.
+/// The end of a crawl that was shown walls, or refused, although it had an account.
 fn walled(stats: &Stats, lost: Option<Lost>) -> String {
-    let (walls, verb) = (stats.walls_with_account, if stats.walls_with_account == 1 { "shows" } else { "show" });
-    let first = format!(
-        "{} {verb} a wall although the crawl has an account: the session was lost, or the account may not read them.",
-        units::counted(walls, "page")
+    let told = |count: u64, one: &str, more: &str, why: &str| {
+        let verb = if count == 1 { one } else { more };
+        let text = format!("{} {verb} although the crawl has an account: {why}.", units::counted(count, "page"));
+        (count > 0).then_some(text)
+    };
+    let walls = told(
+        stats.walls_with_account,
+        "shows a wall",
+        "show a wall",
+        "the session was lost, or the account may not read them",
     );
+    let refused = told(
+        stats.refused_with_account,
+        "answers with status 401",
+        "answer with status 401",
+        "the password is wrong, or the account may not read them",
+    );
+    let first: Vec<String> = walls.into_iter().chain(refused).collect();
+    let first = first.join(" ");
     let rest = match (stats.complete, stats.beyond.is_empty()) {
         (true, false) => limited(stats),
         (true, true) => "All that was queued is fetched.".into(),
@@ -315,6 +335,10 @@ mod tests {
         let wall = "12 pages show a wall although the crawl has an account";
         assert!(text.starts_with(wall) && !text.contains("complete") && text.contains(beyond), "{text}");
         stats.walls_with_account = 0;
+        stats.refused_with_account = 1;
+        let text = ending(&stats, "done", None);
+        assert!(text.starts_with("1 page answers with status 401 although the crawl has an account: "), "{text}");
+        stats.refused_with_account = 0;
         stats.complete = false;
         stats.cut = [("too_large".to_owned(), 1)].into();
         assert!(ending(&stats, "done", None).contains("The body of 1 page was cut"), "{stats:?}");

@@ -141,6 +141,7 @@ fn accounts_are_shown_to_their_host_alone() -> anyhow::Result<()> {
         assert_eq!(page(&crawled, "http://a.test/")["status"], 200, "{word}");
         assert_eq!(page(&crawled, "http://b.test/")["session"], false, "{word}");
         assert_eq!(told.of("b.test", "/")[0].field("authorization"), "", "{word}");
+        assert_eq!(crawled.stats.refused_with_account, 0, "{word}");
         assert!(told.of("a.test", "/logout").is_empty(), "{word}: nobody follows a link that logs out");
         let secrets = ["s3cret", "bWU6czNjcmV0", "response="];
         let all = written(&out)?;
@@ -150,6 +151,14 @@ fn accounts_are_shown_to_their_host_alone() -> anyhow::Result<()> {
     let (told, dir) = (Told::new(guarded("Basic"))?, tempfile::tempdir()?);
     let crawled = told.crawl(dir.path(), "http://a.test/", &[])?;
     assert_eq!(page(&crawled, "http://a.test/")["status"], 401);
+    assert_eq!(crawled.stats.refused_with_account, 0);
+    // The site refuses the account: the crawl does not call itself complete.
+    let (told, dir) = (Told::new(guarded("Never"))?, tempfile::tempdir()?);
+    let plan = dir.path().join("login.toml");
+    std::fs::write(&plan, "[[auth]]\nhost = \"a.test\"\nscheme = \"basic\"\nuser = \"me\"\npassword = \"s3cret\"\n")?;
+    let plan = plan.to_string_lossy().into_owned();
+    let crawled = told.crawl(&dir.path().join("crawl"), "http://a.test/", &[("access.login", &plan)])?;
+    assert_eq!(crawled.stats.refused_with_account, 1, "{:?}", crawled.stats.statuses);
     Ok(())
 }
 

@@ -232,6 +232,9 @@ fn feeds_and_files_lead_on_and_their_text_is_exported() -> anyhow::Result<()> {
     assert_eq!(error("sheet.xlsx"), Some("not_read: a file of an office program"));
     assert!(error("bad.pdf").is_some_and(|error| error.starts_with("not_read: ")), "{:?}", error("bad.pdf"));
     assert_eq!((error("paper.pdf"), error("read.md")), (Some(""), Some("")));
+    let report: Value = serde_json::from_str(&run(&["report", &path, "--json"])?)?;
+    assert_eq!(report["documents_unread"], 2, "{report}");
+    assert_eq!(report["failures"]["documents_unread"], 2, "{report}");
     // Files of other kinds are stored whole in the archive.
     let index = std::fs::read_to_string(out.join("warc/index.cdxj"))?;
     assert!(index.contains("sheet.xlsx") && index.contains("spreadsheetml"), "{index}");

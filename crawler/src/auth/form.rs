@@ -129,6 +129,18 @@ impl Form {
         Some(Submission { url, body: None })
     }
 
+    /// Whether the form has a field or a button with this name, or the field that the name `user` or `password` means.
+    pub fn has(&self, name: &str) -> bool {
+        let is_meant = match name {
+            "user" => self.user.is_some(),
+            "password" => self.password.is_some(),
+            _ => false,
+        };
+        is_meant
+            || self.fields.iter().any(|(other, _)| other == name)
+            || self.buttons.iter().any(|button| button.name == name)
+    }
+
     /// Adds a field or a button.
     fn take(&mut self, control: Control, user: &mut Option<String>) {
         let Control { kind, name, value, is_disabled, .. } = control;

@@ -10,7 +10,7 @@ use encoding_rs::Encoding;
 use url::Url;
 
 use super::Secret;
-use super::form::{Submission, choose, forms};
+use super::form::{Form, Submission, choose, forms};
 
 /// The description of one login in the login file.
 #[derive(Clone, Debug)]
@@ -131,6 +131,8 @@ pub struct LoginSession {
     shown: BTreeSet<String>,
     /// URLs at which the session was lost, until they are answered again.
     lost_at: BTreeSet<String>,
+    /// What is said if the login fails: fields of the login file that the form does not have.
+    odd_fields: String,
 }
 
 impl LoginSession {
@@ -141,7 +143,14 @@ impl LoginSession {
 
     /// A login that has not begun.
     pub fn new(login: Login) -> Self {
-        Self { login, state: State::Outside, attempts: 0, shown: BTreeSet::new(), lost_at: BTreeSet::new() }
+        Self {
+            login,
+            state: State::Outside,
+            attempts: 0,
+            shown: BTreeSet::new(),
+            lost_at: BTreeSet::new(),
+            odd_fields: String::new(),
+        }
     }
 
     /// The first step of a login. Call this also after the session was lost.
@@ -186,6 +195,7 @@ impl LoginSession {
             // The first place is kept, because a later login begins at the same URL.
             let _ = self.login.form_at.0.set(answer.url.clone());
         }
+        self.odd_fields = odd_fields(form, &self.login.fields);
         let Some(submission) = form.submit(answer.url, answer.encoding, &self.login.fields) else {
             return self.fail("the form leads nowhere");
         };
@@ -226,7 +236,9 @@ impl LoginSession {
             page.set_query(None);
         }
         self.fail(&format!(
-            "the check after the login failed: {page} {wrong}. The user or the password is wrong, or the site wants more than a form"
+            "the check after the login failed: {page} {wrong}. {}The user or the password is wrong, or the site wants \
+             more than a form",
+            self.odd_fields
         ))
     }
 
@@ -324,4 +336,13 @@ impl Login {
         let said = |text: &String| memchr::memmem::find(body, text.as_bytes()).is_some();
         status == 401 || to_login || self.lost.contains.as_ref().is_some_and(said)
     }
+}
+
+/// A sentence about the fields of the login file that the form does not have; empty if it has all. (A script of the
+/// page may add such a field, so the login is tried all the same.)
+fn odd_fields(form: &Form, values: &[(String, Secret)]) -> String {
+    let odd = values.iter().map(|(name, _)| name).find(|name| !form.has(name));
+    let Some(odd) = odd else { return String::new() };
+    let names: Vec<&str> = form.fields.iter().map(|(name, _)| name.as_str()).take(12).collect();
+    format!("The form has no field {odd:?} (it has {}). ", names.join(", "))
 }

@@ -338,6 +338,14 @@ fn a_login_that_fails_says_why_and_is_not_tried_again() {
     );
     assert!(matches!(site.run(&mut wrong), Step::Failed(_)));
     assert_eq!(site.posts, 1);
+    // Fields that the form does not have are named: one of them may be a mistake.
+    let text = "[[login]]\nurl = \"https://a.test/login\"\nfields.username = \"me\"\nfields.password = \"x\"\n\
+        check.url = \"https://a.test/account\"";
+    let mut odd = LoginSession::new(LoginFile::read(text, environment).unwrap().logins.remove(0));
+    let step = Site::default().run(&mut odd);
+    let said = "The form has no field \"username\" (it has csrf, user, password).";
+    assert!(matches!(&step, Step::Failed(why) if why.contains(said)), "{step:?}");
+    assert!(!format!("{:?}", Site::default().run(&mut wrong)).contains("has no field"));
     let home = url("https://a.test/login");
     for (html, why) in [
         ("<form action=https://evil.test/ method=post><input type=password name=p></form>", "another host"),

@@ -105,8 +105,10 @@ fn text(diff: &Diff) -> String {
         ("back", &diff.back),
         ("moved", &diff.moved),
         ("failing", &diff.failing),
+        ("withheld", &diff.withheld),
     ];
-    for (name, pages) in groups {
+    // Only a crawl with --purpose has pages that are withheld.
+    for (name, pages) in groups.iter().filter(|(name, pages)| *name != "withheld" || !pages.is_empty()) {
         put!(out, " {} {name},", units::count(pages.len() as u64));
     }
     put!(out, " {} unchanged\n", units::count(diff.unchanged));
@@ -118,6 +120,7 @@ fn text(diff: &Diff) -> String {
         "back: were missing or moved, and are there again",
         "moved: had a page, and redirect elsewhere now",
         "failing: had a page, and are answered with another error than 404 and 410 now, or not at all",
+        "withheld: may not be used any more for the purpose of the crawl",
     ];
     for ((_, pages), meaning) in groups.iter().zip(meanings) {
         if !pages.is_empty() {
@@ -127,7 +130,10 @@ fn text(diff: &Diff) -> String {
         }
     }
     if diff.changed.iter().any(|page| page.sentences.is_none()) {
-        put!(out, "\nwhat changed on a page is told where the archive has both versions: crawl with --warc\n");
+        put!(
+            out,
+            "\nwhat changed on a page is told where the archive (--warc) has both versions, of different seconds\n"
+        );
     }
     out
 }
@@ -274,7 +280,7 @@ mod tests {
         assert!(text.contains("http://a.test/f  T<U+001B>[2J  (status 503)\n"), "{text}");
         assert!(text.contains("  http://a.test/c  T<U+001B>[2J  (50 % as before)  (and 2 copies, not visited)\n    - Old.\n    + New.\n"), "{text}");
         assert!(
-            text.contains("    + … and 2 more\n    ~ It is {+not+} so.\n    2 sentences differ in numbers only\n    links gone: http://a.test/g\n") && !text.contains("--warc") && !text.contains("\ngone: "),
+            text.contains("    + … and 2 more\n    ~ It is {+not+} so.\n    2 sentences differ in numbers only\n    links gone: http://a.test/g\n") && !text.contains("(--warc)") && !text.contains("\ngone: "),
             "{text}"
         );
     }

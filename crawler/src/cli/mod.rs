@@ -83,7 +83,8 @@ enum Command {
     /// A crawl on many machines: make it, look at it, stop it
     #[cfg(feature = "cluster")]
     Cluster(cluster::Args),
-    /// Check that every URL met is in exactly one state, and that outputs and state agree (exit code 1 if not)
+    /// Check that every URL met is in exactly one state, and that outputs and state agree (exit code 1 if not, and
+    /// also if a run is using the directory)
     Check(check::Args),
     /// The public part of the key that signs requests, to be published at
     /// /.well-known/http-message-signatures-directory of the agent's origin

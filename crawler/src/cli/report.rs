@@ -146,6 +146,7 @@ impl Known {
         "uncovered",
         "complete",
         "walls_with_account",
+        "refused_with_account",
         "skipped",
         "slow_hosts",
         "ceiling_hosts",

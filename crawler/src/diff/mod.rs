@@ -1,5 +1,5 @@
-//! The changes on the web between two moments of a crawl, read from its outputs: pages new, changed, gone, back, moved
-//! and failing.
+//! The changes on the web between two moments of a crawl, read from its outputs: pages new, changed, gone, back, moved,
+//! failing and withheld.
 //!
 //! `pages.jsonl` is read once, with some tens of bytes in memory for each URL (`track`). The lines of the pages in the
 //! result are read again. If the archive has both bodies of a changed page, the result has the sentences that changed
@@ -41,12 +41,14 @@ pub struct Diff {
     pub gone: Vec<Page>,
     /// Pages missing at the last visit, and not at the one before.
     pub missing: Vec<Page>,
-    /// Pages that were missing or gone, or redirected elsewhere, and are there again.
+    /// Pages that were missing or gone, redirected elsewhere, or withheld, and are there again.
     pub back: Vec<Page>,
     /// URLs that had a page, and now redirect elsewhere.
     pub moved: Vec<Page>,
     /// URLs that had a page, and are now answered with another error than 404 and 410, or not at all.
     pub failing: Vec<Page>,
+    /// Pages that may not be used any more for the purpose of the crawl.
+    pub withheld: Vec<Page>,
     /// The number of pages that were visited and have not changed.
     pub unchanged: u64,
     /// The names of parts of `pages.jsonl` that are missing. What they said is not in the result.
@@ -116,6 +118,7 @@ impl Diff {
                 UrlChange::Back => &mut diff.back,
                 UrlChange::Moved => &mut diff.moved,
                 UrlChange::Failing => &mut diff.failing,
+                UrlChange::Withheld => &mut diff.withheld,
                 UrlChange::Unchanged => continue,
             };
             if change == UrlChange::New {
@@ -134,8 +137,8 @@ impl Diff {
     }
 
     fn sort(&mut self) {
-        let Self { new, changed, gone, missing, back, moved, failing, .. } = self;
-        for group in [new, changed, gone, missing, back, moved, failing] {
+        let Self { new, changed, gone, missing, back, moved, failing, withheld, .. } = self;
+        for group in [new, changed, gone, missing, back, moved, failing, withheld] {
             group.sort_by(|a, b| a.url.cmp(&b.url));
         }
         let alike = |page: &Page| page.resemblance_before.unwrap_or(0.0);
@@ -153,8 +156,8 @@ impl Diff {
 
     /// Whether nothing changed.
     pub fn is_empty(&self) -> bool {
-        let Self { new, changed, gone, missing, back, moved, failing, .. } = self;
-        [new, changed, gone, missing, back, moved, failing].iter().all(|pages| pages.is_empty())
+        let Self { new, changed, gone, missing, back, moved, failing, withheld, .. } = self;
+        [new, changed, gone, missing, back, moved, failing, withheld].iter().all(|pages| pages.is_empty())
     }
 
     /// Finds the sentences that changed.

@@ -25,6 +25,8 @@ pub(super) enum UrlChange {
     Moved,
     /// It is answered with another error than 404 and 410, or not at all.
     Failing,
+    /// It may not be used any more.
+    Withheld,
     /// It was visited, and its content has not changed.
     Unchanged,
 }
@@ -38,19 +40,27 @@ enum Answer {
     Missing,
     /// A redirect.
     Moved,
+    /// A page that may not be used for the purpose of the crawl.
+    Withheld,
     /// Another status, or no answer. This is also the value before the first visit.
     #[default]
     Failing,
 }
 
 impl Answer {
-    fn of(status: Option<u16>) -> Self {
-        match status {
+    fn of(page: &PageLine<'_>) -> Self {
+        match page.status {
+            _ if page.is_withheld() => Answer::Withheld,
             Some(200..300 | 304) => Answer::There,
             Some(404 | 410) => Answer::Missing,
             Some(300..400) => Answer::Moved,
             _ => Answer::Failing,
         }
+    }
+
+    /// Whether a page that is there after this answer is back.
+    fn is_away(self) -> bool {
+        matches!(self, Answer::Missing | Answer::Moved | Answer::Withheld)
     }
 }
 
@@ -79,7 +89,7 @@ pub(super) struct Track {
     /// The number of visits in a row at which it was missing, up to the last line, and up to the moment.
     misses: u32,
     misses_before: u32,
-    /// Whether it was missing, or redirected elsewhere, at some visit since the moment.
+    /// Whether it was missing, redirected elsewhere, or withheld, at some visit since the moment.
     was_away: bool,
     /// Whether some visit since the moment showed another content.
     changed: bool,
@@ -104,14 +114,14 @@ impl Track {
     /// Adds the next line. Times are written so that their texts sort in the order of time.
     pub fn add(&mut self, offset: u64, page: &PageLine<'_>, since: &str) {
         let is_since = *page.fetched_at >= *since;
-        let answer = Answer::of(page.status);
+        let answer = Answer::of(page);
         let is_there = answer == Answer::There;
         self.lacks_first |= !self.has_line && page.visit > 1;
         (self.last, self.has_line) = (offset, true);
         self.was_visited |= is_since;
         self.misses = if answer == Answer::Missing { self.misses + 1 } else { 0 };
         if is_since {
-            self.was_away |= matches!(answer, Answer::Missing | Answer::Moved);
+            self.was_away |= answer.is_away();
             self.changed |= page.changed.as_deref() == Some("content");
             let both = self.resemblance.into_iter().chain(page.resemblance_before);
             self.resemblance = both.min_by(f64::total_cmp);
@@ -147,7 +157,7 @@ impl Track {
         if !self.was_visited {
             return None;
         }
-        let was_away = self.was_away || matches!(self.answer_before, Answer::Missing | Answer::Moved);
+        let was_away = self.was_away || self.answer_before.is_away();
         if self.answer == Answer::There {
             return Some(match self.base {
                 // The crawl had met the URL before the moment, but it never had a page then. So the page cannot be
@@ -165,10 +175,11 @@ impl Track {
         match (self.answer, self.misses) {
             // This was already so before the moment.
             (Answer::Missing, _) if self.misses_before >= 2 => None,
-            (Answer::Moved | Answer::Failing, _) if self.answer_before == self.answer => None,
+            (Answer::Moved | Answer::Withheld | Answer::Failing, _) if self.answer_before == self.answer => None,
             // There was no page right before the moment.
             (Answer::Failing, _) if self.answer_before == Answer::Missing => None,
             (Answer::Moved, _) => Some(UrlChange::Moved),
+            (Answer::Withheld, _) => Some(UrlChange::Withheld),
             (Answer::Missing, 1) => Some(UrlChange::Missing),
             (Answer::Missing, _) => Some(UrlChange::Gone),
             _ => Some(UrlChange::Failing),
@@ -186,6 +197,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Stands for the digest of a page that may not be used.
+    const WITHHELD: u32 = u32::MAX;
+
     /// Makes a history of visits, given as (day, status, changed, digest). Days before day 5 are before the moment. The
     /// lines of the first `gone` visits are missing.
     fn track(visits: &[(u32, u16, Option<&str>, u32)], gone: usize) -> Track {
@@ -196,6 +210,7 @@ mod tests {
                 "status": status, "fetched_at": format!("2026-01-{day:02}T00:00:00.000Z"),
                 "changed": changed, "sha256": (*status == 200).then(|| format!("{digest:064x}").chars().rev().collect::<String>()),
                 "verdict": "unique", "title": (*status == 200).then_some("a title"),
+                "error": (*digest == WITHHELD).then_some("not stored: noai (header)"),
             })
             .to_string();
             track.add(at as u64, &PageLine::parse(line.as_bytes()).unwrap(), "2026-01-05T00:00:00.000Z");
@@ -255,6 +270,11 @@ mod tests {
             (vec![(1, 404, None, 0), (6, 404, None, 0)], None),
             (vec![(1, 404, None, 0), (6, 200, None, 1)], Some(UrlChange::New)),
             (vec![(6, 200, None, 1), (7, 404, None, 0), (8, 200, no, 1)], Some(UrlChange::New)),
+            (vec![first, (6, 200, None, WITHHELD)], Some(UrlChange::Withheld)),
+            (vec![first, (6, 304, None, WITHHELD)], Some(UrlChange::Withheld)),
+            (vec![first, (4, 200, None, WITHHELD), (6, 304, None, WITHHELD)], None),
+            (vec![first, (4, 200, None, WITHHELD), (6, 200, no, 1)], Some(UrlChange::Back)),
+            (vec![(6, 200, None, WITHHELD)], None),
             (vec![first, (6, 500, None, 0)], Some(UrlChange::Failing)),
             (vec![first, (6, 403, None, 0)], Some(UrlChange::Failing)),
             (vec![first, (4, 403, None, 0), (6, 503, None, 0)], None),

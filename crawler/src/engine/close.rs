@@ -66,6 +66,8 @@ impl Desk<'_> {
         let has_account = !(access.login.is_empty() && access.cookies_file.is_empty());
         let walls = stats.labels.get(Label::Wall.name()).copied().unwrap_or(0);
         stats.walls_with_account = if has_account { walls } else { 0 };
+        let refused = stats.standing().statuses.get(&401).copied().unwrap_or(0);
+        stats.refused_with_account = if access.login.is_empty() { 0 } else { refused };
         let mut worst = self.hosts.worst().into_iter();
         (stats.worst_host, stats.further_hosts) = (worst.next(), worst.collect());
         stats.complete = reason == StopReason::Done

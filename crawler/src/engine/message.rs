@@ -242,6 +242,8 @@ pub struct PageFinding {
     pub judgeable: bool,
     /// Whether it is a file, whose body was not asked for.
     pub is_unread_file: bool,
+    /// Whether it is a document of a kind that has text, and its text could not be read.
+    pub is_unread_document: bool,
     /// Whether nothing of it is kept, because it may not be used for the purpose of the crawl.
     pub not_kept: bool,
     /// The accepted fingerprints near that of the page, if a page worker has searched for them.

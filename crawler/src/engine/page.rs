@@ -77,7 +77,7 @@ impl Desk<'_> {
         let new = is_unique && !says_little(&finding, &judgement);
         self.rescue.fetched(&job, new, counts.new, &mut self.frontier, &mut self.ledger.session);
         self.ledger.stats.count(&judgement.verdict, status);
-        self.count_answer(&finding, trouble.as_deref(), relevance);
+        self.count_answer(&job, &finding, trouble.as_deref(), relevance);
         self.record(
             &job,
             ended_at,
@@ -114,7 +114,7 @@ impl Desk<'_> {
     }
 
     /// Counts an answer, and its trouble if it has any.
-    fn count_answer(&mut self, finding: &PageFinding, trouble: Option<&str>, relevance: Option<f32>) {
+    fn count_answer(&mut self, job: &Job, finding: &PageFinding, trouble: Option<&str>, relevance: Option<f32>) {
         let stats = &mut self.ledger.stats;
         if finding.redirect.is_some() {
             stats.redirects += 1;
@@ -126,6 +126,7 @@ impl Desk<'_> {
             *stats.cut.entry(kind.to_owned()).or_default() += 1;
         }
         stats.not_kept += u64::from(finding.not_kept);
+        stats.documents_unread += u64::from(finding.is_unread_document && job.page.visit == 1);
         stats.bytes += finding.bytes;
         stats.wire_bytes += finding.wire_bytes;
         stats.links_cut += u64::from(finding.page.links_cut);

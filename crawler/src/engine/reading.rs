@@ -140,6 +140,7 @@ impl Worker<'_> {
                 && !job.is_requisite(),
             judgeable,
             is_unread_file,
+            is_unread_document: unread.is_some() && forbidden.is_none(),
             not_kept: forbidden.is_some() && redirect.is_none(),
             ahead,
             stub: stub.filter(|_| judgeable),

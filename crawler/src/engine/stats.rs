@@ -106,8 +106,12 @@ pub struct Stats {
     /// At the end of a run with an account (`--login`, `--cookies-file`): the walls that were shown although there was
     /// an account.
     pub walls_with_account: u64,
+    /// At the end of a run with a login file (`--login`): the URLs whose last answer has status 401.
+    pub refused_with_account: u64,
     /// Pages that were fetched and not kept, because they may not be used for the purpose of the crawl.
     pub not_kept: u64,
+    /// Documents (PDF and office files) whose text could not be read at the first visit.
+    pub documents_unread: u64,
     /// Links beyond the cap on the links of one page: they were not read.
     pub links_cut: u64,
     /// Links to hosts that were left out, because their registrable domain names hosts without end.

@@ -30,7 +30,8 @@ pub(super) struct Latest {
 struct Page {
     /// Whether a line of the URL was read. Otherwise, only another line has named it.
     has_line: bool,
-    /// Whether the last answer was a page. A server error does not change this; 404, 410 and a redirect do.
+    /// Whether the last answer was a page that may be used. A server error does not change this; 404, 410 and a
+    /// redirect do.
     is_alive: bool,
     /// The visit at which the content of now was first shown, after other content; `None` if the line of that visit is
     /// not there.
@@ -56,6 +57,11 @@ impl Latest {
         let page = self.pages.entry(url).or_default();
         let is_first = !page.has_line;
         page.has_line = true;
+        if line.is_withheld() {
+            // What was kept at an earlier visit may not be used any more.
+            page.is_alive = false;
+            return;
+        }
         match line.status {
             // A page that was not received whole changes nothing, unless it is the first.
             Some(200..300) if line.error.is_some() && !is_first => {}
@@ -180,7 +186,7 @@ pub(super) mod lines {
     use serde_json::json;
 
     /// One visit to a URL: the URL, the visit, the status, the verdict, the twin, and a number that stands for the
-    /// text.
+    /// text. A page with status 200 that is unjudged may not be used.
     pub struct Seen(pub &'static str, pub u32, pub u16, pub &'static str, pub Option<&'static str>, pub u64);
 
     /// The line of a visit.
@@ -188,6 +194,7 @@ pub(super) mod lines {
         let digits = (*status == 200).then(|| format!("{text:016x}"));
         let distance = twin.map(|_| 0);
         json!({"url": url, "visit": visit, "status": status, "verdict": verdict, "duplicate_of": twin, "distance": distance,
+            "error": (*verdict == "unjudged" && *status == 200).then_some("not stored: noai (header)"),
             "sha256": digits.as_ref().map(|digits| format!("{digits}{url:0>48}")), "simhash": digits})
         .to_string()
             + "\n"

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use crate::permissions::NOT_STORED;
+
 /// A text of a line. (It is a type of its own because serde cannot borrow `Option<Cow<str>>`.)
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(transparent)]
@@ -121,6 +123,11 @@ impl<'a> PageLine<'a> {
     /// Parses a line; `None` if it is no line of `pages.jsonl`.
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(line).ok()
+    }
+
+    /// Whether the page may not be used for the purpose of the crawl, so that nothing of it was kept.
+    pub fn is_withheld(&self) -> bool {
+        self.error.as_deref().is_some_and(|error| error.starts_with(NOT_STORED))
     }
 
     /// The fingerprint as a number.
