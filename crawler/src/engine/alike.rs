@@ -6,6 +6,15 @@ use std::collections::{HashMap, VecDeque};
 
 use dedup_stage::signature::Sketch;
 
+/// How much a page is like one of the last pages of its host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Likeness {
+    /// It varies the text of that page.
+    pub is_alike: bool,
+    /// It says what that page says, but for a few words.
+    pub is_same: bool,
+}
+
 /// The sketches of the last pages of each host.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
@@ -20,18 +29,21 @@ impl Alike {
     /// From this resemblance on, pages are alike. Estimates for unlike pages are 0 ± 0.053 (352 bins of one bit).
     const LEAST: f32 = 0.3;
 
-    /// Whether a page of the host with this hash is like one of the last pages of the host.
-    pub(super) fn page(&mut self, host: u64, sketch: &Sketch) -> bool {
+    /// From this resemblance on, the text is the same but for a few words: the fingerprints lie too far apart by chance.
+    const SAME: f32 = 0.9;
+
+    /// How much a page of the host with this hash is like one of the last pages of the host.
+    pub(super) fn page(&mut self, host: u64, sketch: &Sketch) -> Likeness {
         if self.last.len() >= Self::HOSTS && !self.last.contains_key(&host) {
             self.last.clear();
         }
         let last = self.last.entry(host).or_default();
-        let alike = last.iter().any(|other| sketch.compare(other).resemblance >= Self::LEAST);
+        let most = last.iter().map(|other| sketch.compare(other).resemblance).fold(0.0, f32::max);
         if last.len() == Self::PAGES {
             last.pop_front();
         }
         last.push_back(*sketch);
-        alike
+        Likeness { is_alike: most >= Self::LEAST, is_same: most >= Self::SAME }
     }
 }
 
@@ -53,7 +65,7 @@ mod tests {
             let body = format!("<title>t</title><p>{text}</p>");
             let input = Input { url: &url, status: 200, content_type: Some("text/html"), body: body.as_bytes() };
             let signature = Reader::default().read(&input).signature.expect("enough text");
-            alike.page(host, &signature.sketch)
+            alike.page(host, &signature.sketch).is_alike
         };
         let sorry: Vec<bool> = (0..10).map(|_| page(1, &(apology.clone() + &words(40)))).collect();
         assert_eq!(sorry, [vec![false], vec![true; 9]].concat());

@@ -9,6 +9,7 @@ use frontier::rules::{Content, Lesson};
 use frontier::{Brought, Frontier, Job, Millis, Outcome, SkipReason};
 use url::Url;
 
+use super::alike::Likeness;
 use super::attempts::Attempt;
 use super::barren::has_known_text;
 use super::bounce::Leads;
@@ -58,7 +59,8 @@ impl Desk<'_> {
         let new_urls = counts.new;
         let vanished = self.vanished(&job, &finding, &judgement, before.as_ref())?;
         self.need(&job, &judgement, &finding)?;
-        if let Some(little) = self.brings_little(&job, &finding) {
+        let likeness = self.likeness(&job, &finding);
+        if let Some(little) = brings_little(&finding, likeness) {
             self.frontier.brought(&job, little, &mut self.ledger.session);
         }
         self.teach(&job, &finding, &judgement, content, twin.as_ref(), counts)?;
@@ -74,7 +76,11 @@ impl Desk<'_> {
         let troubles: Vec<_> = trouble.iter().chain(&cut).map(String::as_str).collect();
         self.note_troubles(&job, &troubles)?;
         let is_unique = judgement.verdict == Verdict::Unique && judgement.unique_by != Some(UniqueBy::Links);
-        let new = is_unique && !says_little(&finding, &judgement);
+        // Of endless pages with one text, some are unique: their fingerprints lie far apart by chance, or a text beside
+        // the content was not seen before. They are no reason to fetch the others.
+        let is_one_text = matches!(judgement.unique_by, None | Some(UniqueBy::Aside))
+            && likeness.is_some_and(|likeness| likeness.is_same);
+        let new = is_unique && !says_little(&finding, &judgement) && !is_one_text;
         self.rescue.fetched(&job, new, counts.new, &mut self.frontier, &mut self.ledger.session);
         self.ledger.stats.count(&judgement.verdict, status);
         self.count_answer(&job, &finding, trouble.as_deref(), relevance);
@@ -101,16 +107,14 @@ impl Desk<'_> {
         self.visit_ended(&job, ended_at, ended)
     }
 
-    /// Whether a page brings little text of its own: hardly any text, or text like that of other pages of its host.
-    /// `None` for answers that are no page with text (files, redirects, errors), and for feeds, which are lists.
-    fn brings_little(&mut self, job: &Job, finding: &PageFinding) -> Option<bool> {
+    /// How much a page is like others of its host. `None` for answers that are no page with text (files, redirects,
+    /// errors), for feeds, which are lists, and for pages without a fingerprint.
+    fn likeness(&mut self, job: &Job, finding: &PageFinding) -> Option<Likeness> {
         if !finding.judgeable || finding.redirect.is_some() || finding.is_feed {
             return None;
         }
-        let is_tiny = finding.stub.is_some_and(|stub| stub.is_tiny);
-        let signature = finding.page.signature.as_ref();
-        let is_alike = signature.map(|signature| self.alike.page(job.page.url.site.host, &signature.sketch));
-        is_alike.map(|is_alike| is_alike || is_tiny).or(is_tiny.then_some(true))
+        let signature = finding.page.signature.as_ref()?;
+        Some(self.alike.page(job.page.url.site.host, &signature.sketch))
     }
 
     /// Counts an answer, and its trouble if it has any.
@@ -321,6 +325,16 @@ struct Taken {
     /// Resemblance to what the URL showed at its last visit.
     alike: Option<f32>,
     label: Option<Label>,
+}
+
+/// Whether a page brings little text of its own: hardly any text, or text like that of other pages of its host. `None`
+/// if this cannot be said.
+fn brings_little(finding: &PageFinding, likeness: Option<Likeness>) -> Option<bool> {
+    if !finding.judgeable || finding.redirect.is_some() || finding.is_feed {
+        return None;
+    }
+    let is_tiny = finding.stub.is_some_and(|stub| stub.is_tiny);
+    likeness.map(|likeness| likeness.is_alike || is_tiny).or(is_tiny.then_some(true))
 }
 
 /// Whether a page is unique, but has so little text that nothing is learned from it. An endless site that echoes its
