@@ -343,6 +343,8 @@ impl Login {
 fn odd_fields(form: &Form, values: &[(String, Secret)]) -> String {
     let odd = values.iter().map(|(name, _)| name).find(|name| !form.has(name));
     let Some(odd) = odd else { return String::new() };
-    let names: Vec<&str> = form.fields.iter().map(|(name, _)| name.as_str()).take(12).collect();
-    format!("The form has no field {odd:?} (it has {}). ", names.join(", "))
+    // The names come from the page. A name may be long, and have control characters, which are escaped.
+    let short = |(name, _): &(String, String)| name.chars().take(40).collect::<String>();
+    let names: Vec<String> = form.fields.iter().map(short).take(12).collect();
+    format!("The form has no field {odd:?} (it has {names:?}). ")
 }

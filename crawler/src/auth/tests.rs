@@ -343,7 +343,7 @@ fn a_login_that_fails_says_why_and_is_not_tried_again() {
         check.url = \"https://a.test/account\"";
     let mut odd = LoginSession::new(LoginFile::read(text, environment).unwrap().logins.remove(0));
     let step = Site::default().run(&mut odd);
-    let said = "The form has no field \"username\" (it has csrf, user, password).";
+    let said = "The form has no field \"username\" (it has [\"csrf\", \"user\", \"password\"]).";
     assert!(matches!(&step, Step::Failed(why) if why.contains(said)), "{step:?}");
     assert!(!format!("{:?}", Site::default().run(&mut wrong)).contains("has no field"));
     let home = url("https://a.test/login");

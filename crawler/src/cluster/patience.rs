@@ -27,7 +27,7 @@ pub trait Fault: Display {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasts {
     /// Until the brokers are well again.
-    Some,
+    UntilWell,
     /// For a short time, or for ever.
     ShortOrEver,
     /// For ever: to ask again is of no use.
@@ -37,7 +37,7 @@ pub enum Lasts {
 impl Fault for ClusterError {
     fn lasts(&self) -> Lasts {
         match self {
-            Self::Broker { .. } => Lasts::Some,
+            Self::Broker { .. } => Lasts::UntilWell,
             Self::Missing(_) => Lasts::ShortOrEver,
             Self::Usage(_) | Self::Refused { .. } | Self::Damaged(_) | Self::Lost(_) | Self::Io(_) => Lasts::Ever,
         }
@@ -68,7 +68,7 @@ impl Tries {
     /// The pause after a fault, before the request is made again; `None` if it is of no use to make it again.
     fn pause(&mut self, lasts: Lasts, now: Instant) -> Option<Duration> {
         let passes = match lasts {
-            Lasts::Some => true,
+            Lasts::UntilWell => true,
             Lasts::ShortOrEver => now - *self.doubted.get_or_insert(now) < DOUBT,
             Lasts::Ever => false,
         };

@@ -29,7 +29,7 @@ impl Alike {
     /// From this resemblance on, pages are alike. Estimates for unlike pages are 0 ± 0.053 (352 bins of one bit).
     const LEAST: f32 = 0.3;
 
-    /// From this resemblance on, the text is the same but for a few words: the fingerprints lie too far apart by chance.
+    /// From this resemblance on, the text is the same but for a few words.
     const SAME: f32 = 0.9;
 
     /// How much a page of the host with this hash is like one of the last pages of the host.
@@ -65,11 +65,14 @@ mod tests {
             let body = format!("<title>t</title><p>{text}</p>");
             let input = Input { url: &url, status: 200, content_type: Some("text/html"), body: body.as_bytes() };
             let signature = Reader::default().read(&input).signature.expect("enough text");
-            alike.page(host, &signature.sketch).is_alike
+            alike.page(host, &signature.sketch)
         };
-        let sorry: Vec<bool> = (0..10).map(|_| page(1, &(apology.clone() + &words(40)))).collect();
-        assert_eq!(sorry, [vec![false], vec![true; 9]].concat());
-        assert!((0..50).all(|_| !page(2, &words(100))));
-        assert!(!page(3, &apology), "another host");
+        let vary = |(number, likeness): (usize, Likeness)| (likeness.is_alike, likeness.is_same) == (number > 0, false);
+        assert!((0..10).map(|_| page(1, &(apology.clone() + &words(40)))).enumerate().all(vary));
+        let month = words(300);
+        let months: Vec<bool> = (0..10).map(|_| page(4, &(month.clone() + &words(2))).is_same).collect();
+        assert_eq!(months, [vec![false], vec![true; 9]].concat());
+        assert!((0..50).all(|_| !page(2, &words(100)).is_alike));
+        assert!(!page(3, &apology).is_alike, "another host");
     }
 }

@@ -107,13 +107,9 @@ impl Desk<'_> {
         self.visit_ended(&job, ended_at, ended)
     }
 
-    /// How much a page is like others of its host. `None` for answers that are no page with text (files, redirects,
-    /// errors), for feeds, which are lists, and for pages without a fingerprint.
+    /// How much a page is like others of its host. `None` if it is no page with text, or has no fingerprint.
     fn likeness(&mut self, job: &Job, finding: &PageFinding) -> Option<Likeness> {
-        if !finding.judgeable || finding.redirect.is_some() || finding.is_feed {
-            return None;
-        }
-        let signature = finding.page.signature.as_ref()?;
+        let signature = finding.page.signature.as_ref().filter(|_| is_page_with_text(finding))?;
         Some(self.alike.page(job.page.url.site.host, &signature.sketch))
     }
 
@@ -327,13 +323,15 @@ struct Taken {
     label: Option<Label>,
 }
 
+/// Whether an answer is a page with text: no file, no redirect, no error, and no feed, which is a list.
+fn is_page_with_text(finding: &PageFinding) -> bool {
+    finding.judgeable && finding.redirect.is_none() && !finding.is_feed
+}
+
 /// Whether a page brings little text of its own: hardly any text, or text like that of other pages of its host. `None`
 /// if this cannot be said.
 fn brings_little(finding: &PageFinding, likeness: Option<Likeness>) -> Option<bool> {
-    if !finding.judgeable || finding.redirect.is_some() || finding.is_feed {
-        return None;
-    }
-    let is_tiny = finding.stub.is_some_and(|stub| stub.is_tiny);
+    let is_tiny = is_page_with_text(finding) && finding.stub.is_some_and(|stub| stub.is_tiny);
     likeness.map(|likeness| likeness.is_alike || is_tiny).or(is_tiny.then_some(true))
 }
 
