@@ -7,6 +7,7 @@
 //!
 //! The records of the judge are not in the log: they follow from the stream of pages.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +24,6 @@ use tokio::time::sleep;
 
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
-use super::pack::Bytes;
 use super::{ANSWER, ClusterError, Result, broker, is_collision, pack, tail};
 use crate::series::Series;
 use crate::spaces;
@@ -36,6 +36,10 @@ const PART: usize = 768 << 10;
 const HEAD: usize = 8;
 /// The header that names the subject whose last place the broker is to compare.
 const FENCE_SUBJECT: &str = "Nats-Expected-Last-Subject-Sequence-Subject";
+
+/// Bytes that are borrowed when a message is written. (Serde takes other rows of bytes for rows of numbers, and handles
+/// each of them.)
+pub type Bytes<'a> = Cow<'a, serde_bytes::Bytes>;
 
 /// The changes of one commit. Those of a batch are borrowed, because they are only written.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -122,6 +126,14 @@ async fn own_fence(cluster: &BrokerConnection, subject: &str, life: &str) -> Res
     Ok((last.payload == life.as_bytes()).then_some(last.sequence))
 }
 
+fn borrowed(bytes: &[u8]) -> Bytes<'_> {
+    Cow::Borrowed(serde_bytes::Bytes::new(bytes))
+}
+
+fn owned(bytes: Bytes<'_>) -> Vec<u8> {
+    bytes.into_owned().into_vec()
+}
+
 fn fenced() -> ClusterError {
     ClusterError::Lost("fenced: another worker has taken these hosts".into())
 }
@@ -135,9 +147,8 @@ impl<'a> Commit<'a> {
             |space: Space| dedup_stage::spaces::JUDGE.contains(&space) || (space == spaces::ELSEWHERE && !gives);
         let is_own = |change: &Change| change.space == Space::META && own.contains(&change.key.as_slice());
         let logged = batch.iter().filter(|change| !follows(change.space) && !is_own(change));
-        let changes = logged.map(|Change { space, key, value }| {
-            (space.number() as u8, Bytes::from(key.as_slice()), value.as_deref().map(Bytes::from))
-        });
+        let changes = logged
+            .map(|Change { space, key, value }| (space.number() as u8, borrowed(key), value.as_deref().map(borrowed)));
         Self { changes: changes.collect(), grown: Vec::new() }
     }
 
@@ -147,7 +158,7 @@ impl<'a> Commit<'a> {
         let change = |(number, key, value): (u8, Bytes<'_>, Option<Bytes<'_>>)| {
             let space = all.iter().find(|space| space.number() == usize::from(number));
             let space = space.ok_or_else(|| ClusterError::Damaged("a commit".into()))?;
-            Ok(Change { space, key: key.into(), value: value.map(Vec::from) })
+            Ok(Change { space, key: owned(key), value: value.map(owned) })
         };
         self.changes.into_iter().map(change).collect()
     }
@@ -290,7 +301,7 @@ mod tests {
             Change { space: Space::META, key: b"d".into(), value: None },
         ];
         let mut commit = Commit::of(&batch, &[LOG_AT], false);
-        commit.grown.push(("pages.jsonl".into(), 7, bytes(2 * PART + 100).into()));
+        commit.grown.push(("pages.jsonl".into(), 7, Cow::Owned(bytes(2 * PART + 100).into())));
         let messages = commit.encode().unwrap();
         assert_eq!(messages.len(), 3);
         let mut parts = Parts::default();

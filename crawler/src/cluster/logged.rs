@@ -9,9 +9,8 @@ use async_nats::jetstream::consumer::pull::{Ordered, OrderedConfig};
 use dedup_stage::store::{self, Batch, Change, Disk, Space, Store, Visitor};
 use futures_util::StreamExt;
 
-use super::commits::{self, Commit, CommitWriter, LOG_AT, Parts};
+use super::commits::{self, Bytes, Commit, CommitWriter, LOG_AT, Parts};
 use super::connect::BrokerConnection;
-use super::pack::Bytes;
 use super::snapshots::Tap;
 use super::{ClusterError, Result, broker};
 use crate::crawl::Member;
@@ -61,7 +60,7 @@ impl Logged {
         for (file, to) in now {
             let from = self.lengths.get(file).copied().unwrap_or(0);
             if *to > from {
-                grown.push((file.clone(), from, commits::grown(&self.dir, file, from, *to)?.into()));
+                grown.push((file.clone(), from, Bytes::Owned(commits::grown(&self.dir, file, from, *to)?.into())));
             }
         }
         Ok(grown)
@@ -187,7 +186,7 @@ fn apply(mut commit: Commit<'_>, place: u64, disk: &mut Disk, dir: &Path) -> Res
         }
         // The bytes go into the newest part, whatever parts the writer of the commit had.
         let mut output = series::SeriesWriter::open(dir, &file, from, None)?;
-        output.append(&[bytes.as_ref()])?;
+        output.append(&[&bytes])?;
         output.sync()?;
     }
     let mut batch = commit.batch()?;

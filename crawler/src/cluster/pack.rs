@@ -1,12 +1,9 @@
-//! The bytes in messages, and their compression. There are many small messages, and what zstd works with takes a
-//! megabyte. So each thread makes it once, and not for each message.
+//! Compression of messages. There are many small messages, and what zstd works with takes a megabyte. So each thread
+//! makes it once, and not for each message.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
-use std::{fmt, io};
+use std::io;
 
-use serde::de::{Error, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zstd::bulk::{Compressor, Decompressor};
 
 /// The level of compression.
@@ -42,61 +39,6 @@ pub fn unpack(packed: &[u8]) -> io::Result<Vec<u8>> {
         };
         unpacker.decompress(packed, MOST)
     })
-}
-
-/// Bytes in a message. Serde takes other rows of bytes for rows of numbers, and handles each of them. The stored form
-/// is the same.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bytes<'a>(Cow<'a, [u8]>);
-
-impl<'a> From<&'a [u8]> for Bytes<'a> {
-    fn from(bytes: &'a [u8]) -> Self {
-        Self(Cow::Borrowed(bytes))
-    }
-}
-
-impl From<Vec<u8>> for Bytes<'_> {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self(Cow::Owned(bytes))
-    }
-}
-
-impl From<Bytes<'_>> for Vec<u8> {
-    fn from(bytes: Bytes<'_>) -> Self {
-        bytes.0.into_owned()
-    }
-}
-
-impl AsRef<[u8]> for Bytes<'_> {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl Serialize for Bytes<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_bytes(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Bytes<'_> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Owned;
-
-        impl Visitor<'_> for Owned {
-            type Value = Vec<u8>;
-
-            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-                to.write_str("bytes")
-            }
-
-            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
-                Ok(bytes.to_vec())
-            }
-        }
-
-        from.deserialize_byte_buf(Owned).map(Self::from)
-    }
 }
 
 #[cfg(test)]

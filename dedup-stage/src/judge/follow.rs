@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digests::Owner;
 use super::entry::Entry;
-use super::followed::{Followed, Head, Known, blob};
+use super::followed::{Followed, Head, Known};
 use super::links::LinkSet;
 use super::{Candidate, Case, Evidence, Judge, OutLink, Shown, UrlOf};
 use crate::page::media::MediumKind;
@@ -25,10 +25,10 @@ use crate::store::{Error, Result, Session, codec};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
     /// The stored form of [`Evidence`].
-    #[serde(with = "blob")]
+    #[serde(with = "serde_bytes")]
     evidence: Vec<u8>,
     /// The stored form of [`Rest`].
-    #[serde(with = "blob")]
+    #[serde(with = "serde_bytes")]
     rest: Vec<u8>,
 }
 

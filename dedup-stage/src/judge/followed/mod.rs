@@ -29,8 +29,8 @@ use crate::url::{KeyMap, PageId};
 pub use evidence::Evidence;
 pub(super) use evidence::Head;
 use recent::RecentRecords;
+pub(super) use record::Known;
 use record::{Kept, Record};
-pub(super) use record::{Known, blob};
 
 /// A record is written when it has so many bytes: a page that is looked at is read with the others of its record.
 const FULL: usize = 8 << 10;

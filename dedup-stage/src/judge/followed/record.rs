@@ -22,7 +22,7 @@ pub(super) struct Kept<'a> {
     /// What the record tells of it.
     pub(super) known: Known,
     /// The stored form of its [`super::Evidence`].
-    #[serde(borrow, serialize_with = "blob::serialize")]
+    #[serde(borrow, with = "serde_bytes")]
     pub(super) evidence: &'a [u8],
 }
 
@@ -40,39 +40,5 @@ pub(in crate::judge) enum Known {
 impl<'a> Record<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         codec::decode(bytes, "pages of other processes")
-    }
-}
-
-/// Bytes within a record. Serde takes a `Vec<u8>` for a row of numbers, and handles each of them.
-pub(in crate::judge) mod blob {
-    use std::fmt;
-
-    use serde::de::{Error, Visitor};
-    use serde::{Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(bytes: &impl AsRef<[u8]>, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_bytes(bytes.as_ref())
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-        from.deserialize_byte_buf(Bytes)
-    }
-
-    struct Bytes;
-
-    impl Visitor<'_> for Bytes {
-        type Value = Vec<u8>;
-
-        fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-            to.write_str("bytes")
-        }
-
-        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
-            Ok(bytes.to_vec())
-        }
-
-        fn visit_byte_buf<E: Error>(self, bytes: Vec<u8>) -> Result<Vec<u8>, E> {
-            Ok(bytes)
-        }
     }
 }
