@@ -8,7 +8,9 @@
 //!
 //! A text that disappears from one page and appears on another is no template, because a difference has a direction.
 //! And a page that keeps nothing of its earlier content has changed, even if it now shows what another page showed
-//! before.
+//! before. The first lines of an article may also stand on the front page, which links to the article: if both change,
+//! that is no template either. So pages of which one links to the other in its content do not explain each other,
+//! until several pages have changed in this way.
 //!
 //! The first page that shows a new template counts as changed, because its change looks like any other change.
 
@@ -35,13 +37,58 @@ struct SeenDifference {
     what: Difference,
     /// The hash of the URL that showed it first.
     page: u64,
-    /// Whether another URL has shown it since.
-    shared: bool,
+    /// The links in the content of the pages that have shown it.
+    links: LinkFilter,
+    /// How often it was shown, counted up to [`Differences::SEVERAL`].
+    shown: u8,
 }
 
-/// The last byte of the keys in [`spaces::TEMPLATES`]. Earlier versions wrote differences without their growth, under
-/// keys without this byte. They are not read again.
-const WITH_GROWTH: u8 = 1;
+impl SeenDifference {
+    /// Whether a page other than the first one has shown it.
+    fn is_shared(&self) -> bool {
+        self.shown > 1
+    }
+
+    /// Whether the page of `case` and the pages that have shown it link to each other in their contents.
+    fn is_linked(&self, case: &Case<'_>) -> bool {
+        self.links.has(case.id.url.url) || content_links(case).any(|link| link == self.page)
+    }
+}
+
+/// A Bloom filter of 256 bits, with two hashes, for the links in the content of a few pages. It may have a link that no
+/// page has. Then one more page counts as changed.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct LinkFilter([u8; 32]);
+
+impl LinkFilter {
+    fn of(links: impl Iterator<Item = u64>) -> Self {
+        let mut filter = Self::default();
+        links.flat_map(Self::places).for_each(|(byte, bit)| filter.0[byte] |= bit);
+        filter
+    }
+
+    fn has(&self, link: u64) -> bool {
+        Self::places(link).iter().all(|(byte, bit)| self.0[*byte] & bit != 0)
+    }
+
+    /// The two bits of a link, each as the number of its byte, and its value in that byte.
+    fn places(link: u64) -> [(usize, u8); 2] {
+        [link as u8, (link >> 8) as u8].map(|place| (usize::from(place / 8), 1 << (place % 8)))
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] | other.0[at]))
+    }
+}
+
+/// The hashes of the URLs to which the content of a page links.
+fn content_links<'a>(case: &Case<'a>) -> impl Iterator<Item = u64> + use<'a> {
+    case.links.iter().filter(|link| link.content).map(|link| link.id.url)
+}
+
+/// The last byte of the keys in [`spaces::TEMPLATES`]. (Bytes 2 and 3 are those of `sightings.rs`. Earlier versions wrote
+/// differences without links, with byte 1 or no such byte. They are not read again.)
+const WITH_LINKS: u8 = 4;
 
 /// If a page has less than this in common with its earlier content, its own text has changed, whatever other pages did.
 const OWN: f32 = 0.1;
@@ -55,6 +102,9 @@ impl Differences {
     /// together. And if three texts take turns, the difference between the first and the third consists of two: between
     /// the first and the second, and between the second and the third.
     const PARTS: usize = 3;
+
+    /// A difference that was shown so often belongs to a template, whatever links to what.
+    const SEVERAL: u8 = 5;
 
     /// Finds differences that make up `what`, among those that `may_explain` allows. Returns their places, the last one
     /// first. It takes as few differences as possible.
@@ -88,17 +138,22 @@ impl Differences {
         })
     }
 
-    /// Notes that these differences were seen once more. They move to the end, so that the others are forgotten first.
-    fn share(&mut self, places: &[usize]) {
+    /// Notes that a page with these `links` has shown these differences, too. They move to the end, so that the others
+    /// are forgotten first.
+    fn share(&mut self, places: &[usize], links: LinkFilter) {
+        let once_more = |seen: SeenDifference| SeenDifference {
+            links: seen.links.and(links),
+            shown: (seen.shown + 1).min(Self::SEVERAL),
+            ..seen
+        };
         // The last place comes first, so removing a difference does not move the ones that are still to be removed.
-        let again: Vec<SeenDifference> =
-            places.iter().map(|at| SeenDifference { shared: true, ..self.seen.remove(*at) }).collect();
+        let again: Vec<SeenDifference> = places.iter().map(|at| once_more(self.seen.remove(*at))).collect();
         again.into_iter().for_each(|seen| self.add(seen));
     }
 
     /// Adds a difference. Forgets the one that was seen longest ago if there are too many of its kind.
     fn add(&mut self, seen: SeenDifference) {
-        let mut alike = self.seen.iter().enumerate().filter(|(_, other)| other.shared == seen.shared);
+        let mut alike = self.seen.iter().enumerate().filter(|(_, other)| other.is_shared() == seen.is_shared());
         if alike.clone().count() >= Self::MOST
             && let Some((oldest, _)) = alike.next()
         {
@@ -119,12 +174,14 @@ impl Judge {
         if self.resemblance_to(before, case, session)?.is_some_and(|resemblance| resemblance < OWN) {
             return Ok(false);
         }
-        let key = [&case.id.url.site.to_bytes()[..], &[WITH_GROWTH]].concat();
+        let key = [&case.id.url.site.to_bytes()[..], &[WITH_LINKS]].concat();
         let known = session.get(spaces::TEMPLATES, &key)?;
         let known = known.map(|value| codec::decode(&value, "the differences of a host")).transpose()?;
         let mut known: Differences = known.unwrap_or_default();
         let (what, page, is_duplicate) = (now.difference(then), case.id.url.url, before.is_duplicate());
-        let may_explain = |seen: &SeenDifference| seen.shared || !is_duplicate && seen.page != page;
+        let is_other = |seen: &SeenDifference| seen.is_shared() || !is_duplicate && seen.page != page;
+        let may_explain =
+            |seen: &SeenDifference| seen.shown >= Differences::SEVERAL || is_other(seen) && !seen.is_linked(case);
         // The rest must be small, and less than half of the whole difference. Otherwise small differences would explain
         // anything.
         // (The first comparison is a quick one that most differences fail.)
@@ -133,9 +190,9 @@ impl Judge {
         };
         let explained = known.explain(what, &may_explain, &is_small);
         match &explained {
-            Some(places) => known.share(places),
+            Some(places) => known.share(places, LinkFilter::of(content_links(case))),
             None if is_duplicate => return Ok(false),
-            None => known.add(SeenDifference { what, page, shared: false }),
+            None => known.add(SeenDifference { what, page, links: LinkFilter::of(content_links(case)), shown: 1 }),
         }
         known.order = case.order;
         session.overwrite(spaces::TEMPLATES, key, Some(codec::encode(&known)))?;

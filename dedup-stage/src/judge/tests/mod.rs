@@ -8,6 +8,7 @@ mod media;
 mod nearest;
 mod revisits;
 mod short;
+mod template;
 
 use super::*;
 use crate::flow::OnDuplicate;
