@@ -158,66 +158,93 @@ impl Rescue {
         if self.let_fall(&results, frontier, ledger)? {
             return Ok(true);
         }
-        let lots = results.lots();
         let budget = budget(settings, ledger.stats.pages.saturating_sub(self.state.spent));
-        let has_fallen = |lots: Lots| [lots.section, lots.lot].into_iter().any(|lot| frontier.has_fallen(lot));
-        let fell = || results.sections().any(|(lots, result)| result.gained > 0 && has_fallen(lots));
-        let goes_on = match self.state.lost {
-            // The budget was raised in the meantime, or the crawl has grown a lot.
-            Some(_) => 2 * self.state.spent < budget,
-            // Lots that fell in the last round have brought pages, and with them a larger budget.
-            None => self.state.spent + Self::LEAST / 4 <= budget && fell(),
-        };
-        if self.state.last && goes_on {
+        if self.state.last && self.goes_on(budget, &results, frontier) {
             let RescueState { number, spent, .. } = self.state;
             self.state = RescueState { number, spent, ..RescueState::default() };
         }
         if self.state.last {
-            let held_back = frontier.count_held_back(&ledger.session)?.held_back;
-            if self.state.lost.is_none() || held_back != self.state.held_back {
-                let sections = results.by(|lots| lots.section).into_keys();
-                let alone: HashSet<Lot> = sections.filter(|section| frontier.has_fallen(*section)).collect();
-                let unit = |lots: Lots| if alone.contains(&lots.section) { lots.section } else { lots.lot };
-                let units = results.by(unit);
-                let left = self.left_with_new(&units, unit, frontier, ledger)?;
-                let unmet = led::behind(&counterparts(frontier, ledger)?, &ledger.session)?;
-                let fallen = |lot| frontier.has_fallen(lot);
-                let RescueState { number, population, .. } = self.state;
-                self.state.held_back = held_back;
-                let fetched = ledger.stats.pages;
-                let last = LastRound { results: &units, number, population, held_back, fetched, unmet };
-                self.state.lost = Some(last.lost(&left, &fallen));
-                self.save(ledger);
-            }
+            self.estimate(&results, frontier, ledger)?;
             return Ok(false);
         }
-        let left = budget.saturating_sub(self.state.spent);
-        // A third of the budget is reserved for the estimate. The rest is for finding what was lost.
-        let for_rounds = left.saturating_sub(budget / 3);
-        if self.state.number < Self::ROUNDS && for_rounds > 0 {
-            // Small rounds get deeper into a site for the same number of fetches.
-            let part = for_rounds.min((budget / 8).max(Self::OF_ROUND));
-            let crowd = self.crowd(frontier, &lots, ledger)?;
-            let of_lot = if count(for_rounds) < Self::OF_LOT * crowd.lots { 1 } else { Self::OF_LOT };
-            let of_family = (count(part) / crowd.families.max(1)).max(Self::OF_LOT);
-            let spec = SampleSpec { wanted: count(part), of_lot, of_family, best_first: true };
-            let is_open_to_all = (self.state.number + 1).is_multiple_of(Self::ALL_LOTS);
-            let openness = if is_open_to_all { Openness::default() } else { Openness::of(&lots) };
-            // If one URL of a lot was tried in vain, the lot is tried once more when no other lot is left.
-            for enough in [1, 2] {
-                let mut sample = self.draw(spec, &done_with(&lots, enough), &openness, frontier, ledger)?;
-                if !sample.drawn.is_empty() {
-                    self.crowd = Some(Crowd { lots: sample.lots, families: sample.families });
-                    if !is_open_to_all {
-                        retain_opening(&mut sample.drawn, &lots);
-                    }
-                    return self.begin(false, sample, frontier, ledger);
-                }
-            }
+        if let Some(sample) = self.round(budget, &results.lots(), frontier, ledger)? {
+            return self.begin(false, sample, frontier, ledger);
         }
+        let left = budget.saturating_sub(self.state.spent);
         let sample = draw_from_each(count(left), self.state.number, frontier, ledger)?;
         self.crowd = None;
         self.begin(true, sample, frontier, ledger)
+    }
+
+    /// Whether more rounds follow the last one, because the budget has become larger meanwhile.
+    fn goes_on(&self, budget: u64, results: &Results, frontier: &Frontier) -> bool {
+        let has_fallen = |lots: Lots| [lots.section, lots.lot].into_iter().any(|lot| frontier.has_fallen(lot));
+        match self.state.lost {
+            // The budget was raised in the meantime, or the crawl has grown a lot.
+            Some(_) => 2 * self.state.spent < budget,
+            // Lots that fell in the last round have brought pages, and with them a larger budget.
+            None => {
+                self.state.spent + Self::LEAST / 4 <= budget
+                    && results.sections().any(|(lots, result)| result.gained > 0 && has_fallen(lots))
+            }
+        }
+    }
+
+    /// Estimates what was lost, after the last round. An estimate that still holds is kept.
+    fn estimate(&mut self, results: &Results, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<()> {
+        let held_back = frontier.count_held_back(&ledger.session)?.held_back;
+        if self.state.lost.is_some() && held_back == self.state.held_back {
+            return Ok(());
+        }
+        let sections = results.by(|lots| lots.section).into_keys();
+        let alone: HashSet<Lot> = sections.filter(|section| frontier.has_fallen(*section)).collect();
+        let unit = |lots: Lots| if alone.contains(&lots.section) { lots.section } else { lots.lot };
+        let units = results.by(unit);
+        let left = self.left_with_new(&units, unit, frontier, ledger)?;
+        let unmet = led::behind(&counterparts(frontier, ledger)?, &ledger.session)?;
+        let fallen = |lot| frontier.has_fallen(lot);
+        let RescueState { number, population, .. } = self.state;
+        self.state.held_back = held_back;
+        let fetched = ledger.stats.pages;
+        let last = LastRound { results: &units, number, population, held_back, fetched, unmet };
+        self.state.lost = Some(last.lost(&left, &fallen));
+        self.save(ledger);
+        Ok(())
+    }
+
+    /// The URLs of the next round. `None` if it is time for the last one.
+    fn round(
+        &mut self,
+        budget: u64,
+        lots: &BTreeMap<Lot, LotResults>,
+        frontier: &mut Frontier,
+        ledger: &Ledger,
+    ) -> Result<Option<Sample>> {
+        // A third of the budget is reserved for the estimate. The rest is for finding what was lost.
+        let left = budget.saturating_sub(self.state.spent).saturating_sub(budget / 3);
+        if self.state.number >= Self::ROUNDS || left == 0 {
+            return Ok(None);
+        }
+        // Small rounds get deeper into a site for the same number of fetches.
+        let part = left.min((budget / 8).max(Self::OF_ROUND));
+        let crowd = self.crowd(frontier, lots, ledger)?;
+        let of_lot = if count(left) < Self::OF_LOT * crowd.lots { 1 } else { Self::OF_LOT };
+        let of_family = (count(part) / crowd.families.max(1)).max(Self::OF_LOT);
+        let spec = SampleSpec { wanted: count(part), of_lot, of_family, best_first: true };
+        let is_open_to_all = (self.state.number + 1).is_multiple_of(Self::ALL_LOTS);
+        let openness = if is_open_to_all { Openness::default() } else { Openness::of(lots) };
+        // If one URL of a lot was tried in vain, the lot is tried once more when no other lot is left.
+        for enough in [1, 2] {
+            let mut sample = self.draw(spec, &done_with(lots, enough), &openness, frontier, ledger)?;
+            if !sample.drawn.is_empty() {
+                self.crowd = Some(Crowd { lots: sample.lots, families: sample.families });
+                if !is_open_to_all {
+                    retain_opening(&mut sample.drawn, lots);
+                }
+                return Ok(Some(sample));
+            }
+        }
+        Ok(None)
     }
 
     /// Lets the lots that gained something fall. In the last round, only the lots whose URLs are worth the fetches
