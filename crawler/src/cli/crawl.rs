@@ -84,6 +84,17 @@ pub(super) enum RoundBudget {
     Time(u64),
 }
 
+impl RoundBudget {
+    /// Turns the settings of a crawl with `pages` pages into those of one round of visits. The limits of the crawl do
+    /// not hold for its rounds.
+    fn limit(self, settings: &mut Settings, pages: u64) {
+        settings.fetch.recrawl = true;
+        settings.refresh.continuous = false;
+        settings.limits.max_pages = if let Self::Pages(more) = self { pages + more.max(1) } else { 0 };
+        settings.limits.time_limit = config::Duration(if let Self::Time(time) = self { time.max(1) } else { 0 });
+    }
+}
+
 impl Args {
     /// The arguments of a run that continues the crawl in `dir`.
     pub(super) fn over(dir: PathBuf, voice: Voice, config: Vec<PathBuf>, settings: SettingFlags) -> Self {
@@ -98,20 +109,7 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     signals::watch(control_in.clone())?;
     start_log(args.voice);
     let seeds = seeds(&args.start.seeds)?;
-    // Everything that may be wrong with the arguments is checked before anything is written to the disk.
-    layers(&args.start, None)?.finish()?;
-    let given = &args.start.settings;
-    if given.is_on("fetch.recrawl") && given.is_on("refresh.continuous") {
-        return Err(Usage("--recrawl makes one round, and --continuous has no end: give one of them".into()).into());
-    }
-    if !CrawlDir::is_at(&args.dir) {
-        if refresh.is_some() {
-            return Err(OpenError::Missing(args.dir.clone()).into());
-        }
-        if seeds.is_empty() {
-            return Err(OpenError::NoSeeds.into());
-        }
-    }
+    check(args, refresh.is_some(), &seeds)?;
     // Declared before `dir`, and so dropped after it.
     let mut unmade = Unmade::of(&args.dir);
     let mut dir = CrawlDir::open(&args.dir)?;
@@ -119,53 +117,31 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     if !args.add_seeds {
         no_others(&dir, &seeds)?;
     }
-    let layers = layers(&args.start, dir.settings()?.as_deref())?;
-    if !args.voice.quiet {
-        layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
-    }
-    let mut settings = layers.finish()?;
-    if args.start.profile.as_deref() == Some("focused") && !settings.focus.is_on() {
-        let what = "--profile focused: say what the crawl is about, with --topic WORDS, --topic-file FILE, --like FILE_OR_URL or \
-                    --score-with CMD";
-        return Err(Usage(what.into()).into());
-    }
-    if settings.output.requisites && !settings.output.warc {
-        return Err(Usage("--requisites is for the archive alone: it needs --warc".into()).into());
-    }
-    let resumed = dir.stats()?.0.pages;
+    let mut settings = settings_over(args, &dir)?;
+    let (resumed, speaks) = (dir.stats()?.0.pages, !args.voice.quiet);
     let _answering = dir.serve().unwrap_or_else(|error| {
         tracing::warn!("`why` and `report` cannot ask this crawl while it runs: {error}");
         None
     });
     address(&settings.output.dashboard)?;
     Log::can_be_written(&settings.output).map_err(|error| Usage(error.to_string()))?;
-    if resumed > 0 && !args.voice.quiet {
+    if resumed > 0 && speaks {
         late_outputs(&dir, &settings.output)?;
     }
     if let Some(budget) = refresh {
-        settings.fetch.recrawl = true;
-        settings.refresh.continuous = false;
-        // The limits of the crawl do not hold for its rounds.
-        settings.limits.max_pages = if let RoundBudget::Pages(pages) = budget { resumed + pages.max(1) } else { 0 };
-        settings.limits.time_limit =
-            config::Duration(if let RoundBudget::Time(time) = budget { time.max(1) } else { 0 });
+        budget.limit(&mut settings, resumed);
     }
     let fetch = HttpFetch::new(&settings).map_err(|error| Usage(message(&error)))?;
-    Topic::open(&settings.focus, dir.session(), &mut |url| {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| TopicError::Example { url: url.to_string(), reason: error.to_string() })?;
-        runtime.block_on(focus::example(&fetch, &settings, url, &Clock::System))
-    })?;
-    if !args.voice.quiet {
+    learn_topic(&settings, &fetch, &mut dir)?;
+    if speaks {
         contact(&settings);
     }
-    if resumed > 0 && refresh.is_none() && !args.voice.quiet {
+    if resumed > 0 && refresh.is_none() && speaks {
         say!("going on with the crawl in {} after {resumed} pages", args.dir.display());
     }
     let min_age = settings.refresh.min_age;
     let young = match refresh {
-        Some(_) if min_age.0 > 0 && !args.voice.quiet => visits::young(min_age.0, Clock::System.now(), dir.session())?,
+        Some(_) if min_age.0 > 0 && speaks => visits::young(min_age.0, Clock::System.now(), dir.session())?,
         _ => 0,
     };
     // The live page starts before the seeds are written, so that a port in use leaves no crawl behind.
@@ -184,7 +160,7 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     drop(watching);
     let (reason, stats) =
         result.with_context(|| format!("stopped; run the same command again to go on in {}", args.dir.display()))?;
-    if !args.voice.quiet {
+    if speaks {
         let facts = SummaryFacts {
             about: SummaryOf::Dir(&args.dir),
             stats: &stats,
@@ -203,6 +179,49 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     // A round that has spent its budget has ended as it should.
     let spent = refresh.is_some() && matches!(reason, StopReason::PageLimit | StopReason::TimeLimit);
     Ok(end_code(if spent { StopReason::Done } else { reason }, stats.any_page()))
+}
+
+/// Finds what is wrong with the arguments, as far as it can be found before anything is written to the disk.
+fn check(args: &Args, is_round: bool, seeds: &[Url]) -> anyhow::Result<()> {
+    layers(&args.start, None)?.finish()?;
+    let given = &args.start.settings;
+    if given.is_on("fetch.recrawl") && given.is_on("refresh.continuous") {
+        return Err(Usage("--recrawl makes one round, and --continuous has no end: give one of them".into()).into());
+    }
+    match CrawlDir::is_at(&args.dir) {
+        false if is_round => Err(OpenError::Missing(args.dir.clone()).into()),
+        false if seeds.is_empty() => Err(OpenError::NoSeeds.into()),
+        _ => Ok(()),
+    }
+}
+
+/// The settings of the run: those that the arguments name, and for the others those of the crawl in `dir`.
+fn settings_over(args: &Args, dir: &CrawlDir) -> anyhow::Result<Settings> {
+    let layers = layers(&args.start, dir.settings()?.as_deref())?;
+    if !args.voice.quiet {
+        layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
+    }
+    let settings = layers.finish()?;
+    if args.start.profile.as_deref() == Some("focused") && !settings.focus.is_on() {
+        let what = "--profile focused: say what the crawl is about, with --topic WORDS, --topic-file FILE, --like FILE_OR_URL or \
+                    --score-with CMD";
+        return Err(Usage(what.into()).into());
+    }
+    if settings.output.requisites && !settings.output.warc {
+        return Err(Usage("--requisites is for the archive alone: it needs --warc".into()).into());
+    }
+    Ok(settings)
+}
+
+/// Reads the topic of a focused crawl, and the pages that are examples of it.
+fn learn_topic(settings: &Settings, fetch: &HttpFetch, dir: &mut CrawlDir) -> anyhow::Result<()> {
+    Topic::open(&settings.focus, dir.session(), &mut |url| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| TopicError::Example { url: url.to_string(), reason: error.to_string() })?;
+        runtime.block_on(focus::example(fetch, settings, url, &Clock::System))
+    })?;
+    Ok(())
 }
 
 /// Warns the user if site owners cannot reach them.

@@ -22,6 +22,7 @@ mod jobs;
 mod ledger;
 mod line;
 mod links;
+mod links_out;
 mod lists;
 mod log;
 mod login;

@@ -1,33 +1,27 @@
 //! Reads the answer to a request for a page in a page worker: text and links (from HTML, PDF, feeds and others), the
 //! permissions of its site, and the bytes of the outputs.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
 #[cfg(feature = "pdf")]
 use dedup_stage::digest::sha256;
-use dedup_stage::judge::OutLink;
 use dedup_stage::page::{self, Page, Rels};
 use dedup_stage::url::drop_user;
-use frontier::{Job, Millis, SkipReason, robots};
+use frontier::{Job, Millis, robots};
 use url::Url;
 
 use super::line::{Facts, line};
-use super::message::{LinkNote, Need, PageFinding, RedirectFinding};
+use super::links_out::{LinksOut, edges, header_links, link};
+use super::message::{Need, PageFinding};
 use super::worker::{Answered, Worker, header, validators, wait};
 use crate::archive::Exchange;
-use crate::auth::logout::says_logout;
 use crate::extract::page_lines;
 use crate::feeds::{self, Kind, markdown};
 use crate::fetch::{Response, Truncation, Validators, is_redirect};
-use crate::focus::LinkHits;
-use crate::graph::{self, Edge};
-use crate::hints::{self, Hints};
+use crate::graph;
 use crate::permissions::Permissions;
 use crate::permissions::markup::Markup;
 use crate::sink::Texts;
 use crate::stub::Stub;
-use crate::{cookies, requisites, score};
+use crate::{requisites, score};
 
 impl Worker<'_> {
     /// Reads the answer to a request for a page.
@@ -46,11 +40,7 @@ impl Worker<'_> {
         let markup = if page.is_text { Markup::read(&response.body, &self.context.token) } else { Markup::default() };
         let permissions = self.permissions(answered, &page, &markup);
         let forbidden = self.context.purpose.and_then(|purpose| permissions.forbids(purpose, is_image(content_type)));
-        let headers = response.headers.get_all("x-robots-tag").iter().filter_map(|value| value.to_str().ok());
-        // The reader has read the meta elements for all robots. Those for this crawler are left.
-        let directives = robots::page_directives(markup.metas_of(&self.context.token), headers, &self.context.token);
-        page.noindex |= directives.noindex;
-        page.nofollow |= directives.nofollow;
+        self.obey(response, &markup, &mut page);
 
         if redirect.is_none() && !unchanged && !job.is_requisite() {
             header_links(response, &mut page, &job.url);
@@ -61,32 +51,17 @@ impl Worker<'_> {
         }
         let canonical = page.links.iter().find(|link| link.rels.has(Rels::CANONICAL) && link.url != job.url);
         let canonical = canonical.map(|link| link.url.clone());
-        let (links, notes);
-        let mut rels = Vec::new();
-        let (mut redirect_finding, mut hits) = (None, None);
-        if let Some(target) = &redirect {
-            let (link, note, finding) = self.redirect(answered, target);
-            (links, notes, redirect_finding) = (vec![link], vec![note], Some(finding));
-        } else {
-            let topical = self.finder.as_mut().filter(|_| page.is_text && (200..300).contains(&response.status));
-            let mut link_hits = Vec::new();
-            if let Some(finder) = topical {
-                hits = Some(finder.page(&page, &self.reader));
-                link_hits = finder.links(&page, &self.reader);
-            }
-            (links, notes, rels) = self.links(answered, &mut page, link_hits);
-        }
+        let LinksOut { links, notes, rels, redirect: redirect_finding, hits } =
+            self.links_out(answered, &mut page, redirect.as_ref());
 
         let needs = self.needs(answered, content_type, redirect.as_ref());
         let is_feed = matches!(kind, Kind::Feed | Kind::JsonFeed);
         let graph = graph::encode(job.page, edges(&links, &rels, redirect.is_some(), is_feed));
         // A body that is no page was not asked for. It does not count as cut.
         let cut = response.truncated.filter(|why| *why != Truncation::NotAPage);
-        let is_good = (200..300).contains(&response.status) && response.truncated.is_none();
-        let judgeable = is_good && forbidden.is_none();
-        let is_unread_file = (200..300).contains(&response.status)
-            && response.truncated == Some(Truncation::NotAPage)
-            && forbidden.is_none();
+        let is_good = (200..300).contains(&response.status) && forbidden.is_none();
+        let judgeable = is_good && response.truncated.is_none();
+        let is_unread_file = is_good && response.truncated == Some(Truncation::NotAPage);
         let ahead = page.signature.as_ref().filter(|_| judgeable && page.is_text);
         let ahead = self.searcher.as_ref().zip(ahead).map(|(searcher, signature)| searcher.search(signature.simhash));
         let texts =
@@ -98,12 +73,10 @@ impl Worker<'_> {
             (page.signature, page.title) = (None, String::new());
         }
         let unread = if cut.is_none() { unread(answered, kind) } else { None };
-        let error = if redirect.is_some() && job.hops >= self.context.max_hops {
-            Some("too many redirects")
-        } else if redirect.is_none() && is_redirect(response.status) {
-            Some("redirect without a usable Location")
-        } else {
-            forbidden.as_deref().or(cut.map(Truncation::name)).or(unread.as_deref())
+        let error = match &redirect {
+            Some(_) if job.hops >= self.context.max_hops => Some("too many redirects"),
+            None if is_redirect(response.status) => Some("redirect without a usable Location"),
+            _ => forbidden.as_deref().or(cut.map(Truncation::name)).or(unread.as_deref()),
         };
         let permissions = permissions.record().map(|record| record.to_string());
         let line = line(&Facts {
@@ -162,20 +135,13 @@ impl Worker<'_> {
         }
     }
 
-    /// A redirect to `target`: its link, and what the engine wants to know about it.
-    fn redirect(&self, answered: &Answered<'_>, target: &Url) -> (OutLink, LinkNote, RedirectFinding) {
-        let Answered { job, response, .. } = *answered;
-        let link = OutLink::new(target.clone(), false, &self.context.keys);
-        let finding = RedirectFinding {
-            again: link.id == job.page.url,
-            cookies: cookies::names(response.values("set-cookie")),
-            target: link.id,
-        };
-        // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its
-        // target.
-        let withheld = self.logs_out(target).then_some(SkipReason::Nofollow);
-        let note = LinkNote { refusal: self.refusal(target, job.depth).or(withheld), ..LinkNote::default() };
-        (link, note, finding)
+    /// Takes over what meta elements and headers say to robots about a page.
+    fn obey(&self, response: &Response, markup: &Markup, page: &mut Page) {
+        let headers = response.headers.get_all("x-robots-tag").iter().filter_map(|value| value.to_str().ok());
+        // The reader has read the meta elements for all robots. Those for this crawler are left.
+        let directives = robots::page_directives(markup.metas_of(&self.context.token), headers, &self.context.token);
+        page.noindex |= directives.noindex;
+        page.nofollow |= directives.nofollow;
     }
 
     /// The exchange for the archive, if the crawl writes one.
@@ -291,45 +257,6 @@ impl Worker<'_> {
         let urls = urls.into_iter().filter(|url| !self.logs_out(url));
         urls.map(|url| Need { id: self.context.keys.identify(&url).0, url }).collect()
     }
-
-    /// The links of a page, one per identity, with their notes and relations. In a focused crawl, `hits` has the words
-    /// of the topic near each link.
-    fn links(
-        &self,
-        answered: &Answered<'_>,
-        page: &mut Page,
-        hits: Vec<LinkHits>,
-    ) -> (Vec<OutLink>, Vec<LinkNote>, Vec<Rels>) {
-        let job = answered.job;
-        let mut hits = hits.into_iter();
-        let own = Hints::from_bits(job.merits.hint);
-        let labelled = self.labelled(answered);
-        let mut known = HashMap::with_capacity(page.links.len());
-        let (mut links, mut notes) = (Vec::with_capacity(page.links.len()), Vec::with_capacity(page.links.len()));
-        let mut all_rels: Vec<Rels> = Vec::with_capacity(page.links.len());
-        for page::Link { url, nofollow, content, rels, anchor } in std::mem::take(&mut page.links) {
-            let hits = hits.next().map(Box::new);
-            let link = OutLink::new(url, content, &self.context.keys);
-            match known.entry(link.id.url) {
-                Entry::Occupied(place) => {
-                    all_rels[*place.get()] |= rels;
-                    continue;
-                }
-                Entry::Vacant(place) => place.insert(links.len()),
-            };
-            let withheld = self.context.obey_robots && (page.nofollow || nofollow)
-                || self.logs_out(&link.url)
-                || self.context.has_account
-                    && (says_logout(&anchor) || labelled.contains(&link.url))
-                    && self.has_session(answered, &link.url);
-            let refusal = self.refusal(&link.url, job.depth + 1).or(withheld.then_some(SkipReason::Nofollow));
-            let refusal = refusal.or(own.ends_languages(rels).then_some(SkipReason::Trap));
-            links.push(link);
-            notes.push(LinkNote { refusal, hits, hints: Hints::of_link(rels, own) });
-            all_rels.push(rels);
-        }
-        (links, notes, all_rels)
-    }
 }
 
 /// The reason why nothing was read of a document of a kind that has text. `None` if it was read, and for other kinds.
@@ -353,45 +280,6 @@ fn without_user(base: &Url, href: &str) -> Option<Url> {
     let mut url = base.join(href).ok()?;
     drop_user(&mut url);
     Some(url)
-}
-
-/// Adds the links of the header fields `Link` and `Refresh`, and their relations to links that the page has.
-fn header_links(response: &Response, page: &mut Page, url: &Url) {
-    let values = response.headers.get_all("link").iter().filter_map(|value| value.to_str().ok());
-    let refresh = header(response, "refresh").and_then(page::refresh_target).map(|target| (target, Rels::REFRESH));
-    for (target, rels) in hints::link_header(values).into_iter().chain(refresh) {
-        let Ok(mut target) = url.join(target) else { continue };
-        target.set_fragment(None);
-        match page.links.iter_mut().find(|link| link.url == target) {
-            Some(known) => known.rels |= rels,
-            None if matches!(target.scheme(), "http" | "https") => {
-                page.links.push(page::Link { rels, ..link(target) });
-            }
-            None => {}
-        }
-    }
-}
-
-/// The links of a page for the link graph.
-fn edges<'a>(
-    links: &'a [OutLink],
-    rels: &'a [Rels],
-    is_redirect: bool,
-    is_feed: bool,
-) -> impl Iterator<Item = Edge> + 'a {
-    links.iter().enumerate().map(move |(at, link)| {
-        let kind = match (is_redirect, is_feed) {
-            (true, _) => graph::Kind::Redirect,
-            (_, true) => graph::Kind::Entry,
-            _ => graph::Kind::Link(rels.get(at).copied().unwrap_or_default()),
-        };
-        Edge { target: link.id, kind }
-    })
-}
-
-/// A link that no markup describes.
-fn link(url: Url) -> page::Link {
-    page::Link { url, nofollow: false, anchor: String::new(), content: false, rels: Rels::ANCHOR }
 }
 
 fn is_image(content_type: Option<&str>) -> bool {
