@@ -187,17 +187,7 @@ impl Stage {
         let is_new = |follow: &&Follow| self.urls.get(page.links[follow.link as usize].id.url).is_none();
         let mut links: Vec<Follow> = page.follow.iter().filter(is_new).copied().collect();
         links.retain(|follow| page.links[follow.link as usize].id.url != page.id.url);
-        let mut links_news = Vec::new();
-        if judgement.verdict.twin().is_some() && !links.is_empty() {
-            let told = match &result.links {
-                Fate::Hold(_) | Fate::HoldKnown(_) => None,
-                Fate::Follow(_) | Fate::Try(_) => self.flow.held(&case, &judgement, &url_of, &self.session)?,
-            };
-            let held = if let Fate::Hold(held) = &result.links { Some(held) } else { told.as_ref() };
-            let is_news = |link: &&OutLink| held.is_some_and(|held| held.counterpart(link) == Counterpart::News);
-            links_news =
-                links.iter().map(|follow| &page.links[follow.link as usize]).filter(is_news).cloned().collect();
-        }
+        let links_news = self.news(&case, &judgement, &result.links, &links)?;
         let (priority, links_dropped) = match result.links {
             Fate::Follow(factor) => (priority * factor, 0),
             // The caller of a stage gets no trials, so these links are followed.
@@ -237,6 +227,20 @@ impl Stage {
             links_dropped,
             links_news,
         })
+    }
+
+    /// The links of a duplicate, among those that its caller could follow, that have no counterpart on its twin.
+    fn news(&mut self, case: &Case<'_>, judgement: &Judgement, fate: &Fate, links: &[Follow]) -> Result<Vec<OutLink>> {
+        if judgement.verdict.twin().is_none() || links.is_empty() {
+            return Ok(Vec::new());
+        }
+        let told = match fate {
+            Fate::Hold(_) | Fate::HoldKnown(_) => None,
+            Fate::Follow(_) | Fate::Try(_) => self.flow.held(case, judgement, &url_of, &self.session)?,
+        };
+        let held = if let Fate::Hold(held) = fate { Some(held) } else { told.as_ref() };
+        let is_news = |link: &&OutLink| held.is_some_and(|held| held.counterpart(link) == Counterpart::News);
+        Ok(links.iter().map(|follow| &case.links[follow.link as usize]).filter(is_news).cloned().collect())
     }
 
     fn count(&mut self, verdict: Verdict, admitted: usize, dropped: u32) {
