@@ -85,8 +85,8 @@ fn make(n: u64, path: &Path, from: u64) {
     let parts = n.div_ceil(PART);
     for i in 0..parts {
         let records = (i * PART..n.min((i + 1) * PART)).map(|i| record(from + i)).collect();
-        let part = [(0, Signatures::of(records).expect("memory"))];
-        merge(&part, &File::create(part_path(i)).expect("a file"), &|_| {}).expect("written");
+        let mut part = [(0, Signatures::of(records).expect("memory"))];
+        merge(&mut part, &File::create(part_path(i)).expect("a file"), &|_| {}).expect("written");
     }
     eprintln!(
         "{n} records in {parts} sorted parts: {:.1} s, CPU {:.1} s",
@@ -94,9 +94,9 @@ fn make(n: u64, path: &Path, from: u64) {
         cpu::seconds() - cpu
     );
     let (start, cpu) = (Instant::now(), cpu::seconds());
-    let inputs: Vec<(usize, Signatures)> =
+    let mut inputs: Vec<(usize, Signatures)> =
         (0..parts).map(|i| (0, Signatures::open(&part_path(i)).expect("a part"))).collect();
-    let (_, length) = merge(&inputs, &File::create(path).expect("a file"), &|_| {}).expect("written");
+    let (_, length) = merge(&mut inputs, &File::create(path).expect("a file"), &|_| {}).expect("written");
     drop(inputs);
     (0..parts).for_each(|i| std::fs::remove_file(part_path(i)).expect("a part"));
     let each = length as f64 / n as f64;

@@ -55,12 +55,14 @@ impl Looking {
     }
 }
 
-/// Opens signature files, and reads each once to see that it is undamaged.
+/// Opens signature files, and reads each once to see that it is undamaged. Of all their sketches together, at most
+/// `MAPPED` bytes stay in memory.
 pub fn open<P: AsRef<Path>>(paths: &[P]) -> anyhow::Result<Vec<Signatures>> {
+    const MAPPED: u64 = 2 << 30;
     let open = |path: &P| {
         let signatures = Signatures::open(path.as_ref())?;
         signatures.check().map_err(|error| error.about(path.as_ref()))?;
-        anyhow::Ok(signatures)
+        anyhow::Ok(signatures.map_sketches(MAPPED / paths.len() as u64))
     };
     paths.iter().map(open).collect()
 }

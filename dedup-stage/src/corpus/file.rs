@@ -1,14 +1,21 @@
 //! Reads signature files. A file is mapped into memory: opening it reads only the header.
+//!
+//! The pages of a mapped file that were read count as memory of the program until the system needs them elsewhere. So
+//! passes over whole columns read the file itself ([`Signatures::check`], [`Signatures::each_sketch`]), a merge lets go
+//! of what it has read ([`Signatures::release`]), and of a large file, some sketches are never read from the mapping
+//! ([`Signatures::map_sketches`]).
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
 use memmap2::{Advice, Mmap, MmapMut};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::Error;
-use super::format::{DIGEST, MAGIC, Section, SignatureHeader};
+use super::format::{DIGEST, HEAD, MAGIC, Section, SignatureHeader};
 use super::record::{NO_DATE, Record, Row};
 use super::writer::{Shape, SignatureWriter};
 use crate::hamming::words;
@@ -23,11 +30,14 @@ pub struct Signatures {
     bytes: Bytes,
     header: SignatureHeader,
     identity: u64,
+    /// The file, if the sketches of the rows from `mapped` on are read from it and not from the mapping.
+    file: Option<File>,
+    mapped: usize,
 }
 
 #[derive(Debug)]
 enum Bytes {
-    Mapped(Mmap),
+    Mapped(Mmap, PathBuf),
     Memory(MmapMut, usize),
 }
 
@@ -36,11 +46,14 @@ impl std::ops::Deref for Bytes {
 
     fn deref(&self) -> &[u8] {
         match self {
-            Bytes::Mapped(map) => map,
+            Bytes::Mapped(map, _) => map,
             Bytes::Memory(memory, length) => &memory[..*length],
         }
     }
 }
+
+/// Bytes that are read at once from a file.
+const PIECE: usize = 1 << 18;
 
 impl Signatures {
     /// Opens a file, and reads its header. Errors if the file cannot be read, is no signature file, or has another
@@ -56,7 +69,7 @@ impl Signatures {
         // SAFETY: the bytes are plain data. As with any mapped file, a process that shortens the file may end this
         // program.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
-        Self::from_bytes(Bytes::Mapped(map)).map_err(|error| error.about(path))
+        Self::from_bytes(Bytes::Mapped(map, path.to_owned())).map_err(|error| error.about(path))
     }
 
     fn from_bytes(bytes: Bytes) -> Result<Self, Error> {
@@ -64,7 +77,7 @@ impl Signatures {
         if header.recipe != RECIPE {
             return Err(Error::Recipe { found: header.recipe, expected: RECIPE.into() });
         }
-        Ok(Self { bytes, header, identity })
+        Ok(Self { bytes, header, identity, file: None, mapped: usize::MAX })
     }
 
     /// Makes a signature file in memory, from records in any order.
@@ -85,10 +98,15 @@ impl Signatures {
         Ok(start == MAGIC)
     }
 
-    /// Reads all columns, and errors if one of them is damaged.
+    /// Reads all columns, and errors if one of them is damaged. This leaves nothing of them in memory.
     pub fn check(&self) -> Result<(), Error> {
+        let file = self.reopened();
         for (name, section) in self.header.columns.each() {
-            if xxh3_64(self.section(section)) != section.checksum {
+            let checksum = match &file {
+                Some(file) => checksum(file, section)?,
+                None => xxh3_64(self.section(section)),
+            };
+            if checksum != section.checksum {
                 return Err(Error::Damaged(format!("the signature file is damaged: its {name} do not add up")));
             }
         }
@@ -100,9 +118,42 @@ impl Signatures {
         self.header.columns.each().iter().map(|(_, section)| section.length).sum()
     }
 
+    /// Limits the memory that sketches take: at most this many bytes of them are read from the mapping, where they stay
+    /// in memory. Each of the others is read with a call of the system, which takes longer.
+    #[must_use]
+    pub fn map_sketches(mut self, bytes: u64) -> Self {
+        let mapped = (bytes / Sketch::BYTES as u64) as usize;
+        if mapped < self.sketches().len()
+            && let Some(file) = self.reopened()
+        {
+            (self.file, self.mapped) = (Some(file), mapped);
+        }
+        self
+    }
+
+    /// Lets go of the memory of what was read so far. It is read again when it is needed.
+    pub fn release(&mut self) {
+        // If another file has taken its place, the old mapping stays.
+        if let Bytes::Mapped(map, path) = &mut self.bytes
+            && let Ok(Self { bytes: Bytes::Mapped(new, _), identity, .. }) = Self::open(path)
+            && identity == self.identity
+        {
+            *map = new;
+        }
+    }
+
+    /// The file of this mapping once more. `None` if these signatures are no file, or if its path now leads elsewhere.
+    fn reopened(&self) -> Option<File> {
+        let Bytes::Mapped(map, path) = &self.bytes else { return None };
+        let mut file = File::open(path).ok()?;
+        let mut head = [0; HEAD];
+        file.read_exact(&mut head).ok()?;
+        map.starts_with(&head).then_some(file)
+    }
+
     /// Tells the operating system that rows will be read one after another.
     pub fn advise_sequential(&self) {
-        if let Bytes::Mapped(map) = &self.bytes {
+        if let Bytes::Mapped(map, _) = &self.bytes {
             // This is only a hint. If it is not taken, reading is slower.
             let _ = map.advise(Advice::Sequential);
         }
@@ -110,7 +161,7 @@ impl Signatures {
 
     /// Tells the operating system that single rows will be read here and there.
     pub fn advise_random(&self) {
-        if let Bytes::Mapped(map) = &self.bytes {
+        if let Bytes::Mapped(map, _) = &self.bytes {
             let _ = map.advise(Advice::Random);
         }
     }
@@ -151,7 +202,42 @@ impl Signatures {
 
     /// The sketch of a row that has a fingerprint.
     pub fn sketch(&self, row: u64) -> Sketch {
-        Sketch::from_bytes(self.sketches()[row as usize])
+        Sketch::from_bytes(self.stored_sketch(row))
+    }
+
+    /// The sketch of a row that has a fingerprint, in its stored form. See [`Signatures::map_sketches`].
+    pub fn stored_sketch(&self, row: u64) -> [u8; Sketch::BYTES] {
+        let row = row as usize;
+        match &self.file {
+            Some(file) if row >= self.mapped => {
+                let mut bytes = [[0; Sketch::BYTES]];
+                self.read_sketches(file, row, &mut bytes);
+                bytes[0]
+            }
+            _ => self.sketches()[row],
+        }
+    }
+
+    /// Calls `visit` with each of these rows, which have fingerprints, and its sketch in its stored form.
+    pub fn each_sketch(&self, rows: Range<usize>, mut visit: impl FnMut(usize, &[u8; Sketch::BYTES])) {
+        let Some(file) = self.reopened() else {
+            return rows.clone().zip(&self.sketches()[rows]).for_each(|(row, sketch)| visit(row, sketch));
+        };
+        let mut piece = vec![[0; Sketch::BYTES]; rows.len().min(PIECE / Sketch::BYTES)];
+        for first in rows.clone().step_by(piece.len().max(1)) {
+            let n = piece.len().min(rows.end - first);
+            self.read_sketches(&file, first, &mut piece[..n]);
+            (first..).zip(&piece[..n]).for_each(|(row, sketch)| visit(row, sketch));
+        }
+    }
+
+    /// Reads the sketches from a row on. If the file cannot be read, they come from the mapping.
+    fn read_sketches(&self, file: &File, first: usize, sketches: &mut [[u8; Sketch::BYTES]]) {
+        let mapped = &self.sketches()[first..first + sketches.len()];
+        let at = self.header.columns.sketches.start + (first * Sketch::BYTES) as u64;
+        if file.read_exact_at(sketches.as_flattened_mut(), at).is_err() {
+            sketches.copy_from_slice(mapped);
+        }
     }
 
     /// The SHA-256 of every row.
@@ -219,4 +305,19 @@ impl Signatures {
     fn section(&self, section: &Section) -> &[u8] {
         &self.bytes[section.start as usize..(section.start + section.length) as usize]
     }
+}
+
+/// The checksum of a section, which is read in pieces.
+fn checksum(file: &File, section: &Section) -> Result<u64, Error> {
+    let (mut hash, mut piece) = (Xxh3::new(), vec![0; PIECE]);
+    let mut at = section.start;
+    let end = section.start + section.length;
+    while at < end {
+        let n = (end - at).min(PIECE as u64);
+        let bytes = &mut piece[..n as usize];
+        file.read_exact_at(bytes, at)?;
+        hash.update(bytes);
+        at += n;
+    }
+    Ok(hash.digest())
 }

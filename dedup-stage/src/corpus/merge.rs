@@ -1,11 +1,11 @@
 //! Merges many sorted signature files into one.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Error;
 use super::file::Signatures;
-use super::format::SPLIT_SHIFT;
+use super::format::{DIGEST, SPLIT_SHIFT};
 use super::record::Row;
 use super::writer::{Output, Shape, SignatureWriter};
 use crate::signature::RECIPE;
@@ -13,12 +13,29 @@ use crate::signature::RECIPE;
 /// Writes the rows of all inputs to `out`, in the order of a signature file. Returns `out` and the length written. Each
 /// input has the number of its group. The inputs of one group are parts of the same sequence of splits. The documents
 /// of an earlier group come earlier in the input. `done` gets the number of rows that were written since its last call.
-pub fn merge<O: Output>(inputs: &[(usize, Signatures)], out: O, done: &dyn Fn(u64)) -> Result<(O, u64), Error> {
+///
+/// # Complexity
+///
+/// Of the inputs, about 512 MiB are in memory at a time, or 1 MiB of each if there are more than 512.
+pub fn merge<O: Output>(inputs: &mut [(usize, Signatures)], out: O, done: &dyn Fn(u64)) -> Result<(O, u64), Error> {
+    const HELD: u64 = 512 << 20;
+    const HELD_EACH: u64 = 1 << 20;
+    let held = HELD.max(HELD_EACH * inputs.len() as u64);
+    merge_within(inputs, held, out, done)
+}
+
+/// Does the work of [`merge`]. When about `held` bytes of the inputs were read, their memory is released.
+pub(super) fn merge_within<O: Output>(
+    inputs: &mut [(usize, Signatures)],
+    held: u64,
+    out: O,
+    done: &dyn Fn(u64),
+) -> Result<(O, u64), Error> {
     /// Number of rows between two calls of `done`.
     const SAID: u64 = 1 << 14;
     let groups = inputs.iter().map(|(group, _)| group + 1).max().unwrap_or(0);
     let mut splits = vec![0; groups];
-    for (group, input) in inputs {
+    for (group, input) in inputs.iter() {
         splits[*group] = splits[*group].max(input.shape().splits);
     }
     let mut first_split = vec![0; groups];
@@ -27,59 +44,56 @@ pub fn merge<O: Output>(inputs: &[(usize, Signatures)], out: O, done: &dyn Fn(u6
     }
     let mut shape = inputs.iter().fold(Shape::default(), |shape, (_, input)| shape.plus(input.shape()));
     shape.splits = splits.iter().sum();
+    let held = held / (shape.bytes() / shape.rows.max(1)).max(1);
     let mut writer = SignatureWriter::new(out, RECIPE, shape);
     let mut heads = BinaryHeap::new();
-    let head = |input: usize, at: u64| -> Result<Option<Head<'_>>, Error> {
-        let (group, signatures) = &inputs[input];
-        if at == signatures.rows() {
-            return Ok(None);
+    for (i, input) in inputs.iter().enumerate() {
+        input.1.advise_sequential();
+        if input.1.rows() > 0 {
+            heads.push(Reverse((Key::of(&row(input, 0, &first_split)?), i, 0)));
         }
-        let mut row = signatures.row(at)?;
-        row.place += first_split[*group] << SPLIT_SHIFT;
-        Ok(Some(Head { row, input, at }))
-    };
-    for (i, (_, input)) in inputs.iter().enumerate() {
-        input.advise_sequential();
-        heads.extend(head(i, 0)?);
     }
-    let mut said = 0;
-    while let Some(Head { row, input, at }) = heads.pop() {
-        writer.push(&row)?;
-        heads.extend(head(input, at + 1)?);
+    let (mut said, mut read) = (0, 0);
+    while let Some(Reverse((_, i, at))) = heads.pop() {
+        let input = &inputs[i];
+        writer.push(&row(input, at, &first_split)?)?;
+        if at + 1 < input.1.rows() {
+            heads.push(Reverse((Key::of(&row(input, at + 1, &first_split)?), i, at + 1)));
+        }
         said += 1;
         if said == SAID {
             done(said);
             said = 0;
+        }
+        read += 1;
+        if read >= held {
+            read = 0;
+            for (_, input) in inputs.iter_mut() {
+                input.release();
+                input.advise_sequential();
+            }
         }
     }
     done(said);
     writer.finish()
 }
 
-/// The next row of an input.
-struct Head<'a> {
-    row: Row<'a>,
-    input: usize,
-    at: u64,
+/// A row of an input, with its place in the whole.
+fn row<'a>((group, input): &'a (usize, Signatures), at: u64, first_split: &[u64]) -> Result<Row<'a>, Error> {
+    let mut row = input.row(at)?;
+    row.place += first_split[*group] << SPLIT_SHIFT;
+    Ok(row)
 }
 
-impl Ord for Head<'_> {
-    /// The greatest is the one to be written next.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.row.order(&self.row).then(other.input.cmp(&self.input))
+/// What [`Row::order`] compares: whether there is no fingerprint, the fingerprint, otherwise the digest; the place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(bool, u64, [u8; DIGEST], u64);
+
+impl Key {
+    fn of(row: &Row<'_>) -> Self {
+        match row.signature {
+            Some((fingerprint, _)) => Self(false, fingerprint, [0; DIGEST], row.place),
+            None => Self(true, 0, *row.digest, row.place),
+        }
     }
 }
-
-impl PartialOrd for Head<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Head<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Head<'_> {}

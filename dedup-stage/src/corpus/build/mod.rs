@@ -135,7 +135,7 @@ pub fn build(splits: &[Split], options: &SigningOptions, output: &Path, watch: &
             inputs.push((i, super::Signatures::open(&file)?));
         }
     }
-    write(output, |file| Ok(merge(&inputs, file, &|n| watch.merged(n))?.1))?;
+    write(output, |file| Ok(merge(&mut inputs, file, &|n| watch.merged(n))?.1))?;
     drop(inputs);
     parts.remove()?;
     Ok(sum)

@@ -50,7 +50,7 @@ impl Copies<'_> {
     /// The key that tells the signatures in a run apart. It is `None` if all rows of a run count as one signature.
     fn key(&self, row: usize) -> Option<[u8; Sketch::BYTES]> {
         let judged = row < self.signatures.fingerprints().len();
-        (judged && self.look).then(|| self.signatures.sketches()[row])
+        (judged && self.look).then(|| self.signatures.stored_sketch(row as u64))
     }
 
     /// The rows around `row` with the same fingerprint, or with the same bytes if it has no fingerprint.

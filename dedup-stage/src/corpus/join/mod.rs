@@ -212,14 +212,14 @@ impl Drop for Found<'_> {
 /// The edge between two candidates; `None` if they are no near-duplicates.
 fn judge(
     criterion: NearCriterion,
-    (a, x): (u64, &[u8; Sketch::BYTES]),
-    (b, y): (u64, &[u8; Sketch::BYTES]),
+    (a, x): (u64, [u8; Sketch::BYTES]),
+    (b, y): (u64, [u8; Sketch::BYTES]),
     distance: u32,
 ) -> Option<Edge> {
     if distance == 0 && x == y {
         return Some(Edge { a, b, distance, resemblance: 1.0, same: true });
     }
-    let look = Sketch::from_bytes(*x).compare(&Sketch::from_bytes(*y));
+    let look = Sketch::from_bytes(x).compare(&Sketch::from_bytes(y));
     (look.is_duplicate_document() || !criterion.look).then_some(Edge {
         a,
         b,

@@ -96,21 +96,21 @@ struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     fn of(signatures: &'a Signatures, range: Range<usize>, which: usize) -> Self {
-        let (fingerprints, sketches) =
-            (&signatures.fingerprints()[range.clone()], &signatures.sketches()[range.clone()]);
+        let fingerprints = &signatures.fingerprints()[range.clone()];
         let mut all: Vec<(u64, u32)> = Vec::with_capacity(range.len());
         let mut seen = HashSet::new();
-        for (row, sketch) in sketches.iter().enumerate() {
+        signatures.each_sketch(range.clone(), |row, sketch| {
+            let row = row - range.start;
             let repeats = |other: usize| fingerprints.get(other) == Some(&fingerprints[row]);
             if row > 0 && !repeats(row - 1) {
                 seen.clear();
             }
             // Only the first document of a signature is compared with others.
-            if (row > 0 && repeats(row - 1) || repeats(row + 1)) && !seen.insert(sketch) {
-                continue;
+            if (row > 0 && repeats(row - 1) || repeats(row + 1)) && !seen.insert(*sketch) {
+                return;
             }
             all.push((Sketch::from_bytes(*sketch).piece(which), row as u32));
-        }
+        });
         all.sort_unstable();
         let rows = all.iter().map(|(_, row)| *row).collect();
         let (mut values, mut starts) = (Vec::new(), Vec::new());
@@ -137,8 +137,8 @@ impl<'a> Pieces<'a> {
         if distance <= criterion.distance {
             return;
         }
-        let (one, another) = (&self.signatures.sketches()[x], &other.signatures.sketches()[y]);
-        let sketches = [one, another].map(|bytes| Sketch::from_bytes(*bytes));
+        let (one, another) = (self.signatures.stored_sketch(x as u64), other.signatures.stored_sketch(y as u64));
+        let sketches = [one, another].map(Sketch::from_bytes);
         if (0..self.which).any(|piece| sketches[0].is_near_in(&sketches[1], piece)) {
             return;
         }

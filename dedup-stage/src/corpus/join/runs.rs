@@ -42,7 +42,7 @@ impl<'a> Runs<'a> {
             let rows = runs.rows_of(i);
             if rows.end - rows.start > 1 && look {
                 let mut seen = HashSet::new();
-                let heads = rows.filter(|row| seen.insert(signatures.sketches()[*row as usize])).collect();
+                let heads = rows.filter(|row| seen.insert(signatures.stored_sketch(*row))).collect();
                 runs.heads.insert(i as u32, heads);
             }
         }
@@ -55,8 +55,8 @@ impl<'a> Runs<'a> {
     }
 
     /// The sketch of a row.
-    pub fn sketch(&self, row: u64) -> &'a [u8; Sketch::BYTES] {
-        &self.signatures.sketches()[row as usize]
+    pub fn sketch(&self, row: u64) -> [u8; Sketch::BYTES] {
+        self.signatures.stored_sketch(row)
     }
 
     /// The rows of the fingerprint with this index.

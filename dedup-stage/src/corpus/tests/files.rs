@@ -56,20 +56,20 @@ fn damage_anywhere_is_found_or_harmless() {
 #[test]
 fn files_merged_are_the_file_of_all() {
     let records = records(&texts(300, 2));
-    let parts: Vec<(usize, Signatures)> =
+    let mut parts: Vec<(usize, Signatures)> =
         records.chunks(70).map(|part| (0, Signatures::of(part.to_vec()).unwrap())).collect();
     let whole = Signatures::of(records).unwrap();
     let memory = memmap2::MmapMut::map_anon(whole.shape().bytes() as usize).unwrap();
     let dir = TempDir::new().unwrap();
-    let (memory, length) = merge(&parts, memory, &|_| {}).unwrap();
+    let (memory, length) = merge(&mut parts, memory, &|_| {}).unwrap();
     fs::write(dir.path().join("merged.sig"), &memory[..length as usize]).unwrap();
     let merged = Signatures::open(&dir.path().join("merged.sig")).unwrap();
     merged.check().unwrap();
     assert_eq!(rows(&merged), rows(&whole));
     // If there are several groups, the documents of a later group come later in the input.
-    let parts: Vec<(usize, Signatures)> = (0..).zip(parts.into_iter().map(|(_, part)| part)).collect();
+    let mut parts: Vec<(usize, Signatures)> = (0..).zip(parts.into_iter().map(|(_, part)| part)).collect();
     let memory = memmap2::MmapMut::map_anon(whole.shape().bytes() as usize).unwrap();
-    let (memory, length) = merge(&parts, memory, &|_| {}).unwrap();
+    let (memory, length) = merge(&mut parts, memory, &|_| {}).unwrap();
     fs::write(dir.path().join("merged.sig"), &memory[..length as usize]).unwrap();
     let merged = Signatures::open(&dir.path().join("merged.sig")).unwrap();
     let by_place: HashMap<u64, String> = rows(&merged).iter().map(|row| (row.place, row.id.to_owned())).collect();
@@ -77,4 +77,99 @@ fn files_merged_are_the_file_of_all() {
     places.sort_unstable();
     let ids: Vec<u64> = places.iter().map(|place| by_place[place].parse().unwrap()).collect();
     assert_eq!(ids, (0..300).collect::<Vec<_>>());
+}
+
+/// A file whose columns are much larger than the pages around its header.
+fn large(path: &Path) -> Signatures {
+    let mut records = records(&texts(400, 9));
+    let few = records.clone();
+    for n in 1..50 {
+        records.extend(few.iter().cloned().map(|mut record| {
+            record.place += 400 * n;
+            record
+        }));
+    }
+    file(path, records)
+}
+
+/// Bytes of a mapped file that are in the memory of this process.
+#[cfg(target_os = "linux")]
+fn resident(path: &Path) -> u64 {
+    let maps = fs::read_to_string("/proc/self/smaps").unwrap();
+    let mut sum = 0;
+    let mut is_own = false;
+    for line in maps.lines() {
+        if let Some(kib) = line.strip_prefix("Rss:") {
+            sum += if is_own { kib.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10 } else { 0 };
+        } else if line.split(' ').next().is_some_and(|word| word.contains('-')) {
+            is_own = line.ends_with(&*fs::canonicalize(path).unwrap().to_string_lossy());
+        }
+    }
+    sum
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn whole_passes_leave_nothing_in_memory() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("f.sig");
+    let mut file = large(&path);
+    let (all, little) = (fs::metadata(&path).unwrap().len(), 256 << 10);
+    let judged = file.fingerprints().len();
+    assert!(all > 8 * little);
+    file.check().unwrap();
+    let mut sketches = Vec::new();
+    file.each_sketch(3..judged, |row, sketch| sketches.push((row, *sketch)));
+    assert!(resident(&path) < little, "{} of {all} bytes", resident(&path));
+    assert!((3..).zip(&file.sketches()[3..]).eq(sketches.iter().map(|(row, sketch)| (*row, sketch))));
+    let before: Vec<String> = rows(&file).iter().map(|row| format!("{row:?}")).collect();
+    assert!(resident(&path) > all / 2);
+    file.release();
+    assert!(resident(&path) < little, "{} of {all} bytes", resident(&path));
+    assert!(rows(&file).iter().map(|row| format!("{row:?}")).eq(before.iter().cloned()));
+    // A file that takes the place of this one is another one.
+    fs::write(dir.path().join("other"), b"something else").unwrap();
+    fs::rename(dir.path().join("other"), &path).unwrap();
+    file.release();
+    file.check().unwrap();
+    assert!(rows(&file).iter().map(|row| format!("{row:?}")).eq(before));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn sketches_beyond_the_limit_are_not_mapped() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("f.sig");
+    let whole: Vec<_> = large(&path).sketches().to_vec();
+    let (n, every) = (whole.len() as u64, 64 * whole.len() as u64);
+    let read = |file: &Signatures| {
+        assert!((0..n).map(|row| file.stored_sketch(row)).eq(whole.iter().copied()));
+        resident(&path)
+    };
+    let mapped = read(&Signatures::open(&path).unwrap().map_sketches(every));
+    assert!(mapped >= every, "{mapped} of {every} bytes");
+    let limited = read(&Signatures::open(&path).unwrap().map_sketches(every / 4));
+    assert!(limited < every / 2, "{limited} of {every} bytes");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_merge_lets_go_of_what_it_has_read() {
+    let dir = TempDir::new().unwrap();
+    let paths = ["a.sig", "b.sig"].map(|name| dir.path().join(name));
+    let mut parts = paths.each_ref().map(|path| (0, large(path)));
+    let all: u64 = paths.iter().map(|path| fs::metadata(path).unwrap().len()).sum();
+    let most = std::cell::Cell::new(0);
+    let merge_in = |parts: &mut [(usize, Signatures)], held: u64, name: &str| {
+        most.set(0);
+        let path = dir.path().join(name);
+        let seen = |_| most.set(most.get().max(paths.iter().map(|path| resident(path)).sum()));
+        write(&path, |file| Ok(crate::corpus::merge::merge_within(parts, held, file, &seen)?.1)).unwrap();
+        fs::read(&path).unwrap()
+    };
+    let freely = merge_in(&mut parts, u64::MAX, "freely.sig");
+    assert!(most.get() > all / 2, "{} of {all} bytes", most.get());
+    parts.iter_mut().for_each(|(_, part)| part.release());
+    assert!(merge_in(&mut parts, 64 << 10, "tightly.sig") == freely);
+    assert!(most.get() < all / 2, "{} of {all} bytes", most.get());
 }

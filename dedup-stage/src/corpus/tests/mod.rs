@@ -76,8 +76,8 @@ fn rows(signatures: &Signatures) -> Vec<Row<'_>> {
 /// Writes a signature file and opens it.
 fn file(path: &Path, records: Vec<Record>) -> Signatures {
     let whole = Signatures::of(records).expect("memory");
-    let all = [(0, whole)];
-    write(path, |file| Ok(merge(&all, file, &|_| {})?.1)).expect("a temporary file");
+    let mut all = [(0, whole)];
+    write(path, |file| Ok(merge(&mut all, file, &|_| {})?.1)).expect("a temporary file");
     Signatures::open(path).expect("just written")
 }
 
