@@ -22,7 +22,7 @@ use crate::warc::{RecordId, now, warcinfo_member};
 /// Arguments of `dedup-stage warc`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// WARC files, gzip or plain, in order; - for stdin
+    /// WARC files, gzip, zstd or plain, in order; - for stdin
     #[arg(value_name = "IN", required = true)]
     inputs: Vec<PathBuf>,
     /// WARC file to write, one gzip member a record; - for stdout

@@ -3,7 +3,7 @@
 //! Writing is pure: a function gets the parts of a record, and returns one finished gzip member ([`mod@write`]). So
 //! worker threads can compress. The owner of the file only asks [`Rotation`] which file is next, appends the member,
 //! and writes a [`cdxj::line`] with its offset. Reading ([`read`]) streams. It takes any number of gzip members or
-//! plain records, with the oddities of real files.
+//! plain records, with the oddities of real files. What is packed with zstd is unpacked before ([`frames`]).
 //!
 //! HTTP heads are made from what the HTTP client gives, so the order and case of fields may differ from the wire. They
 //! have no transfer-coding. The status line always has `HTTP/1.1`, because readers of the format know no other version.
@@ -14,6 +14,7 @@ mod date;
 mod digest;
 mod fields;
 pub mod filter;
+pub mod frames;
 pub mod http;
 mod id;
 pub mod read;

@@ -10,7 +10,7 @@ mod members;
 
 use std::io::BufRead;
 
-use members::{AHEAD, Members, starts_record};
+use members::Members;
 
 use super::Fields;
 
@@ -312,6 +312,14 @@ impl<R: BufRead> Reader<R> {
         }
         self.members.fill()
     }
+}
+
+/// Number of bytes by which the beginning of a record is told.
+const AHEAD: usize = 6;
+
+/// Whether bytes are those of a version line, such as `WARC/1.1`.
+fn starts_record(bytes: &[u8]) -> bool {
+    bytes.strip_prefix(b"WARC/").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
 }
 
 /// The position of the first line, but not the first one, that may begin a record.

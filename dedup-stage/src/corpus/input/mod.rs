@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use super::sign::Document;
 use crate::pipeline::Weigh;
+use crate::warc::frames;
 use crate::warc::read::Record;
 
 pub use date::millis;
@@ -35,9 +36,9 @@ pub enum Format {
     Text,
     /// One HTML page
     Html,
-    /// Web archive: the responses and resources in it
+    /// Web archive: the responses and resources in it; gzip or zstd is recognised
     Warc,
-    /// Web archive of extracted text: the conversions in it
+    /// Web archive of extracted text: the conversions in it; gzip or zstd is recognised
     Wet,
     /// Parquet, a document a row
     Parquet,
@@ -178,7 +179,7 @@ impl Split {
         match self.format {
             Format::Parquet | Format::Arrow => tables(path, self.format, fields),
             Format::Jsonl => Ok(Box::new(lines::lines(unpacked(open(path)?)?))),
-            _ => Ok(Box::new(warc::records(unpacked_archive(open(path)?)?, self.format))),
+            _ => Ok(Box::new(warc::records(frames::unpacked(open(path)?)?, self.format))),
         }
     }
 }
@@ -205,12 +206,6 @@ fn unpacked(mut input: Box<dyn BufRead + Send>) -> io::Result<Box<dyn Read + Sen
     } else {
         Box::new(input)
     })
-}
-
-/// Unpacks a web archive if its first bytes say that it is zstd. The reader of WARC files unpacks gzip itself, member
-/// by member.
-fn unpacked_archive(mut input: Box<dyn BufRead + Send>) -> io::Result<Box<dyn BufRead + Send>> {
-    Ok(if input.fill_buf()?.starts_with(&ZSTD) { Box::new(BufReader::new(unpacked(input)?)) } else { input })
 }
 
 #[cfg(feature = "arrow")]

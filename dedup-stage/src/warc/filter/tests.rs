@@ -231,3 +231,18 @@ fn what_was_filtered_is_filtered_to_itself() {
     flate2::read::MultiGzDecoder::new(twice.output.as_slice()).read_to_end(&mut plain).unwrap();
     assert!(plain.windows(7).any(|part| part == b"revisit"));
 }
+
+#[test]
+fn an_archive_packed_with_zstd_is_filtered_as_in_gzip() {
+    let (body, other) = (page(1), page(2));
+    let captures =
+        [capture("http://a.test/", &body), capture("http://b.test/", &other), capture("http://c.test/", &body)];
+    let gzip = archive(&captures);
+    let mut plain = Vec::new();
+    flate2::read::MultiGzDecoder::new(&gzip[..]).read_to_end(&mut plain).unwrap();
+    let [of_gzip, of_zstd] = [gzip, zstd::bulk::compress(&plain, 3).unwrap()]
+        .map(|archive| filter(&archive, OnNear::Drop, &Double::default()));
+    assert_eq!(of_zstd.words("action"), ["kept", "kept", "revisit"]);
+    assert_eq!(of_zstd.words("duplicate_of"), of_gzip.words("duplicate_of"));
+    assert_eq!((of_zstd.kinds(), of_zstd.records[1].block.len()), (of_gzip.kinds(), of_gzip.records[1].block.len()));
+}

@@ -7,6 +7,7 @@ use ::url::Url;
 use crate::pipeline::Weigh;
 use crate::stage::{Prepared, Preparer, Source};
 use crate::warc::digest::sha256;
+use crate::warc::frames;
 use crate::warc::http;
 use crate::warc::read::{self, Piece, Reader, Record};
 
@@ -34,9 +35,13 @@ impl Weigh for Unit {
     }
 }
 
-/// The units of one file. The first has its name. If the file is damaged, a unit says so at each such place.
-pub fn units(name: String, input: impl io::BufRead) -> impl Iterator<Item = Unit> {
-    let mut reader = Some(Reader::new(input, Reader::<&[u8]>::LIMIT));
+/// The units of one file, which may be packed with zstd. The first has its name. If the file is damaged, a unit says so
+/// at each such place.
+pub fn units<'a>(name: String, input: impl io::BufRead + Send + 'a) -> impl Iterator<Item = Unit> + Send + 'a {
+    let (mut reader, failure) = match frames::unpacked(input) {
+        Ok(input) => (Some(Reader::new(input, Reader::<&[u8]>::LIMIT)), None),
+        Err(error) => (None, Some(Unit::Broken(error.into()))),
+    };
     let pieces = std::iter::from_fn(move || match reader.as_mut()?.piece() {
         Ok(piece) => piece.map(Unit::Piece),
         Err(error) => {
@@ -46,7 +51,7 @@ pub fn units(name: String, input: impl io::BufRead) -> impl Iterator<Item = Unit
             Some(Unit::Broken(error))
         }
     });
-    std::iter::once(Unit::File(name)).chain(pieces)
+    std::iter::once(Unit::File(name)).chain(failure).chain(pieces)
 }
 
 /// A unit, with the page in it prepared for the judge.

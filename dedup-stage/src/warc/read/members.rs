@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-use super::{Error, damaged};
+use super::{AHEAD, Error, damaged, starts_record};
 
 /// An input that counts the bytes that are read, and keeps those of the current member.
 struct Tee<R> {
@@ -97,6 +97,8 @@ pub(super) struct Members<R> {
     packed: bool,
     /// Whether the current gzip member cannot be unpacked any further.
     is_broken: bool,
+    /// The error of a read behind bytes that are not consumed yet. It is told when they are.
+    failure: Option<io::Error>,
 }
 
 impl<R: BufRead> Members<R> {
@@ -116,6 +118,7 @@ impl<R: BufRead> Members<R> {
             records: 0,
             packed: false,
             is_broken: false,
+            failure: None,
         }
     }
 
@@ -281,16 +284,23 @@ impl<R: BufRead> Members<R> {
             self.start = 0;
         }
         while self.end - self.start < n {
-            let more = self.refill(self.end)?;
-            if more == 0 {
-                break;
+            match self.refill(self.end) {
+                Ok(0) => break,
+                Ok(more) => self.end += more,
+                Err(Error::Io(error)) if self.end > self.start => {
+                    self.failure = Some(error);
+                    break;
+                }
+                Err(error) => return Err(error),
             }
-            self.end += more;
         }
         Ok(&self.buffer[self.start..self.end])
     }
 
     fn refill(&mut self, at: usize) -> Result<usize, Error> {
+        if let Some(error) = self.failure.take() {
+            return Err(Error::Io(error));
+        }
         let space = &mut self.buffer[at..];
         match &mut self.source {
             Source::Between(_) | Source::Broken => Ok(0),
@@ -352,7 +362,13 @@ impl<R: BufRead> Members<R> {
             return Ok(false);
         }
         loop {
-            let blank = self.fill()?.iter().take_while(is_blank).count();
+            let blank = match self.fill() {
+                Err(Error::Io(error)) => {
+                    self.failure = Some(error);
+                    0
+                }
+                bytes => bytes?.iter().take_while(is_blank).count(),
+            };
             if blank == 0 {
                 return Ok(true);
             }
@@ -369,14 +385,6 @@ impl<R: BufRead> Members<R> {
             _ => None,
         }
     }
-}
-
-/// Number of bytes by which the beginning of a record is told.
-pub(super) const AHEAD: usize = 6;
-
-/// Whether bytes are those of a version line, such as `WARC/1.1`.
-pub(super) fn starts_record(bytes: &[u8]) -> bool {
-    bytes.strip_prefix(b"WARC/").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
 }
 
 /// The next bytes, up to [`AHEAD`].
