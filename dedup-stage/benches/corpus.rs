@@ -1,6 +1,7 @@
 //! Signature files of a hundred million and more: how long merging, joining and grouping take, and a lookup in a known
 //! corpus. `cargo bench -p dedup-stage --bench corpus -- make N FILE [FROM]` writes the documents from number FROM, and
-//! then come the program's own commands on FILE; or `-- known N PLANTED FILE [DISTANCE]`.
+//! then come the program's own commands on FILE. `-- sorted N FILE [FROM]` writes the same file without parts, which
+//! takes half the disk. Or `-- known N PLANTED FILE [DISTANCE]`.
 
 mod cpu;
 
@@ -18,11 +19,12 @@ fn main() {
     let number = |i: usize| arguments.get(i).and_then(|text| text.parse::<f64>().ok()).map(|n| n as u64);
     match (arguments.first().map(String::as_str), number(1), arguments.get(2), number(2), arguments.get(3)) {
         (Some("make"), Some(n), Some(path), ..) => make(n, Path::new(path), number(3).unwrap_or(0)),
+        (Some("sorted"), Some(n), Some(path), ..) => sorted(n, Path::new(path), number(3).unwrap_or(0)),
         (Some("known"), Some(n), _, Some(planted), Some(path)) => {
             known(n, planted, Path::new(path), number(4).unwrap_or(3) as u32);
         }
         // `cargo bench` runs every benchmark.
-        _ => eprintln!("corpus: make N FILE [FROM] | known N PLANTED FILE [DISTANCE]"),
+        _ => eprintln!("corpus: make N FILE [FROM] | sorted N FILE [FROM] | known N PLANTED FILE [DISTANCE]"),
     }
 }
 
@@ -105,6 +107,22 @@ fn make(n: u64, path: &Path, from: u64) {
         start.elapsed().as_secs_f64(),
         cpu::seconds() - cpu
     );
+}
+
+/// The same file, written at once in its order.
+fn sorted(n: u64, path: &Path, from: u64) {
+    let start = Instant::now();
+    let mut order: Vec<(u64, u64)> = (from..from + n).map(|i| (signature(i).0, i)).collect();
+    order.sort_unstable();
+    let mut shape = Shape { splits: 1, ..Shape::default() };
+    (from..from + n).for_each(|i| shape.add(&record(i).row()));
+    let file = File::create(path).expect("a file");
+    let mut writer = SignatureWriter::new(&file, RECIPE, shape);
+    for (_, i) in order {
+        writer.push(&record(i).row()).expect("written");
+    }
+    let (_, length) = writer.finish().expect("written");
+    eprintln!("{n} records: {length} bytes in {:.1} s", start.elapsed().as_secs_f64());
 }
 
 /// A file whose zeros take no place on the disk.
