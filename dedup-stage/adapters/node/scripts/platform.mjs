@@ -13,9 +13,12 @@ if (out === undefined) {
     process.exit(2);
 }
 const [platform, arch] = target.split('-');
-const main = JSON.parse(await readFile(join(dirname(fileURLToPath(import.meta.url)), '../package.json'), 'utf8'));
+const here = dirname(fileURLToPath(import.meta.url));
+const main = JSON.parse(await readFile(join(here, '../package.json'), 'utf8'));
+const licences = ['LICENSE-MIT', 'LICENSE-APACHE'];
 await mkdir(join(out, 'bin'), { recursive: true });
 await copyFile(binary, join(out, 'bin/dedup-stage'));
+for (const licence of licences) await copyFile(join(here, '../../../..', licence), join(out, licence));
 await chmod(join(out, 'bin/dedup-stage'), 0o755);
 const name = platformPackage(platform, arch);
 const manifest = {
@@ -25,7 +28,7 @@ const manifest = {
     license: main.license,
     os: [platform],
     cpu: [arch],
-    files: ['bin/dedup-stage'],
+    files: ['bin/dedup-stage', ...licences],
 };
 await writeFile(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 console.log(name);
