@@ -169,7 +169,7 @@ fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
     program.build();
     let page = match name {
         None => program,
-        Some(name) => match program.find_subcommand(name) {
+        Some(name) => match find(&program, name) {
             Some(command) => command.clone(),
             None => {
                 eprintln!("dedup-stage: no command {name:?}; see --help");
@@ -180,6 +180,14 @@ fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
     let source = format!("{} {}", page.get_display_name().unwrap_or("dedup-stage"), config::version());
     clap_mangen::Man::new(page).source(source).render(&mut io::stdout())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The command with this name. That of a command's own command is written with `-`, as in `experiment-filter`.
+fn find<'a>(program: &'a clap::Command, name: &str) -> Option<&'a clap::Command> {
+    program.get_subcommands().find_map(|command| match name.strip_prefix(command.get_name())? {
+        "" => Some(command),
+        rest => find(command, rest.strip_prefix('-')?),
+    })
 }
 
 #[cfg(test)]
@@ -209,5 +217,23 @@ mod tests {
     #[test]
     fn codes_keep_their_numbers() {
         assert!([0, 1, 2, 11, 255].into_iter().all(|number| code_of(ExitCode::from(number)) == number));
+    }
+
+    #[test]
+    fn every_command_has_a_manual_page() {
+        let mut program = command();
+        program.build();
+        let mut found = 0;
+        let mut open = vec![&program];
+        while let Some(command) = open.pop() {
+            for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
+                let name = command.get_display_name().and_then(|name| name.strip_prefix("dedup-stage-")).unwrap();
+                assert_eq!(find(&program, name).and_then(clap::Command::get_display_name), command.get_display_name());
+                found += 1;
+                open.push(command);
+            }
+        }
+        assert!(found > 16, "{found}");
+        assert!(find(&program, "experiment-nothing").is_none());
     }
 }
