@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use dedup_stage::url::{PageId, UrlId};
+use dedup_stage::url::{PageId, SiteId, UrlId};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -272,6 +272,28 @@ pub enum JobKind {
     Sitemap,
     /// Fetch a page.
     Page,
+}
+
+impl JobKind {
+    /// Whether the answer is read at length.
+    pub(crate) fn is_read(self) -> bool {
+        matches!(self, JobKind::Page | JobKind::Sitemap)
+    }
+}
+
+/// The cost of an answer that was taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// The host that was asked.
+    pub site: SiteId,
+    /// The kind of the job.
+    pub kind: JobKind,
+    /// Whether a response came.
+    pub answered: bool,
+    /// The time from the end of the response until the answer was taken.
+    pub lag: Millis,
+    /// The processor time for reading and taking it, in microseconds.
+    pub micros: u64,
 }
 
 /// The outcome of a job. The `at` of its report is the time at which the response ended.

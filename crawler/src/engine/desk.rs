@@ -6,22 +6,23 @@ use std::collections::{HashSet, VecDeque};
 use config::{OnDuplicate, Robots, Settings};
 use dedup_stage::flow::Flow;
 use frontier::robots::RobotsRules;
-use frontier::{Admission, Detail, Found, Frontier, Job, JobKind, Merits, Millis, Outcome, SkipReason, Via};
+use frontier::{Admission, Detail, Found, Frontier, Job, JobKind, Merits, Millis, Outcome, SkipReason, Taken, Via};
 use url::Url;
 
 use super::alike::Alike;
 use super::error::Result;
 use super::ledger::Ledger;
 use super::log::Log;
-use super::message::{Finding, JobReport, ListAnswer, Named, Order, SitemapFinding};
+use super::message::{Finding, JobReport, Order};
 use super::rescue::Rescue;
 use super::scores::Scores;
+use super::sitemaps::Unfinished;
 use super::together::Together;
 use super::trouble::{HostTroubles, LocalTrouble};
 use super::usage::{Decided, Usage, is_sitemap, is_tdm, tdm_of};
 use super::visits::{Continuous, Ended, Visits};
 use crate::access::{SiteAccess, Worn};
-use crate::clock::Clock;
+use crate::clock::{Clock, micros_since, thread_time};
 use crate::fetch::FetchError;
 use crate::outbound::{Outbound, Wish};
 use crate::record::PageRecord;
@@ -37,6 +38,8 @@ pub(super) struct Desk<'a> {
     pub scores: Scores,
     pub ledger: Ledger,
     pub rescue: Rescue,
+    /// A sitemap of which a part was taken.
+    pub unfinished: Option<Unfinished>,
     /// In a round of visits: the visits.
     pub visits: Option<Visits>,
     /// In a continuous crawl: the visits.
@@ -99,9 +102,34 @@ impl Desk<'_> {
 
     /// Takes one report.
     pub fn take(&mut self, report: JobReport) -> Result<()> {
+        let began = thread_time();
+        let Job { page, kind, .. } = &report.job;
+        let answered = report.answered.is_some();
+        let mut taken = Taken { site: page.url.site, kind: *kind, answered, lag: 0, micros: report.micros };
+        let ended_at = report.ended_at;
+        // A sitemap is taken in pieces, and may not be done when this returns.
+        let is_sitemap = matches!(report.finding, Finding::Sitemap(_));
+        self.take_finding(report)?;
+        if !is_sitemap {
+            taken.micros += micros_since(began);
+            self.taken(taken, ended_at);
+        }
+        Ok(())
+    }
+
+    /// Tells the frontier what reading and taking an answer have cost, and how long ago it came.
+    pub(super) fn taken(&mut self, mut taken: Taken, ended_at: Millis) {
+        let now = self.clock.now();
+        // In these crawls answers also wait for other processes.
+        let waits = self.together.is_some() || self.settings.focus.has_program();
+        taken.lag = if waits { 0 } else { now.saturating_sub(ended_at) };
+        self.frontier.taken(&taken, now);
+    }
+
+    fn take_finding(&mut self, report: JobReport) -> Result<()> {
         self.log.note(&report);
-        // `_weight` is the memory that the report holds. It is given back when this function returns.
-        let JobReport { job, ended_at, heard, received, finding, weight: _weight, .. } = report;
+        // `weight` is the memory that the report holds. It is given back when this function returns.
+        let JobReport { job, ended_at, heard, received, finding, weight, micros, .. } = report;
         self.frontier.received(received, ended_at);
         if let Some((status, heard)) = heard
             && self.access.hear(&job.url, status, &heard, &mut self.ledger.session)
@@ -117,7 +145,7 @@ impl Desk<'_> {
                 return self.take_requisite(&job, ended_at, &page);
             }
             Finding::Page(page) => return self.take_page(job, ended_at, *page),
-            Finding::Sitemap(sitemap) => return self.take_sitemap(&job, ended_at, *sitemap),
+            Finding::Sitemap(sitemap) => return self.take_sitemap(job, ended_at, *sitemap, weight, micros),
             Finding::Failed { error, line } => return self.take_failure(&job, ended_at, &error, &line),
             Finding::Addresses(addresses) => Outcome::Resolved(addresses),
             Finding::RobotsMoved(target) => Outcome::RobotsMoved(target),
@@ -208,43 +236,6 @@ impl Desk<'_> {
         self.visit_ended(job, at, Ended::Trouble)
     }
 
-    fn take_sitemap(&mut self, job: &Job, at: Millis, finding: SitemapFinding) -> Result<()> {
-        let SitemapFinding { status, elapsed, retry_after, redirect, pages, sitemaps, cut, digest, validators } =
-            finding;
-        let mut news = 0.0;
-        for Named { url, id, refusal, hints, lastmod } in pages {
-            let (priority, merits) = self.scores.named(hints);
-            let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Sitemap };
-            let (admission, _) = self.admit(&found, refusal)?;
-            news += f32::from(u8::from(admission == Admission::Queued));
-            if let Some(lastmod) = lastmod.filter(|_| matches!(admission, Admission::Queued | Admission::Seen)) {
-                news += self.hear_of(id, lastmod, at)?;
-            }
-            // The records of 50,000 hosts would take too much memory until the end. If the crawl is killed here, it
-            // reads the sitemap again, because its job is not done yet.
-            if self.together.is_none() && self.ledger.is_full() {
-                self.commit()?;
-            }
-        }
-        self.ledger.stats.sitemaps_cut += u64::from(cut);
-        self.local.answered();
-        if retry_after.is_some() {
-            self.ledger.commit_soon(self.clock.now());
-        }
-        let outcome = Outcome::Done { status, elapsed, retry_after, target: None, cut: false };
-        let again = self.frontier.report(job, outcome, at, &mut self.ledger.session)?;
-        let is_something_else = (200..300).contains(&status) && digest.is_none();
-        match again {
-            true => {}
-            false if status >= 500 || is_something_else => self.sitemap_failed(job)?,
-            false => self.sitemap_answered(job)?,
-        }
-        for sitemap in sitemaps.into_iter().chain(redirect) {
-            self.add_sitemap(&sitemap, job.depth + 1)?;
-        }
-        self.sitemap_read(job, at, ListAnswer { status, digest, news, validators })
-    }
-
     /// Queues a link, or refuses it for a reason. True if the link was new and there was no reason against it.
     pub fn admit(&mut self, found: &Found<'_>, refusal: Option<SkipReason>) -> Result<(Admission, bool)> {
         let session = &mut self.ledger.session;
@@ -263,7 +254,7 @@ impl Desk<'_> {
     }
 
     /// Queues a sitemap to which so many sitemaps lead, each of them named by the one before.
-    fn add_sitemap(&mut self, url: &Url, depth: u32) -> Result<()> {
+    pub(super) fn add_sitemap(&mut self, url: &Url, depth: u32) -> Result<()> {
         match self.frontier.add_sitemap(url, depth, &mut self.ledger.session)? {
             Admission::Foreign => {
                 let (id, merits) = (self.frontier.id(url), Merits::default());

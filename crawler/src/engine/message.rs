@@ -121,6 +121,8 @@ pub struct JobReport {
     pub finding: Finding,
     /// The memory that the report holds, if that is much.
     pub weight: Option<Weight>,
+    /// The time that a page worker has spent on the answer, in microseconds.
+    pub micros: u64,
 }
 
 /// The result of a job.

@@ -40,6 +40,7 @@ mod round;
 mod scores;
 mod scoring;
 mod sessions;
+mod sitemaps;
 mod standing;
 mod start;
 mod stats;
@@ -176,6 +177,7 @@ impl Engine<'_> {
             }
             if self.stopping.is_none() && !self.paused && !self.is_quiet() {
                 self.more = self.desk.step()?;
+                self.more |= self.desk.go_on_with_sitemap()?;
                 self.desk.feed_visits()?;
                 self.seek_pages();
                 self.hand_out()?;

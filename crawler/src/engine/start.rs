@@ -87,6 +87,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         scores,
         ledger,
         rescue,
+        unfinished: None,
         visits: None,
         continuous: None,
         drained: None,

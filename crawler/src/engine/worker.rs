@@ -23,6 +23,7 @@ use super::under_way::UnderWay;
 use super::usage::{Said, is_tdm};
 use crate::access::{Heard, Worn};
 use crate::auth::login::Login;
+use crate::clock::{micros_since, thread_time};
 use crate::extract::Forms;
 use crate::fetch::retry_after::retry_after;
 use crate::fetch::{FetchError, Response, Truncation, Validators};
@@ -86,7 +87,9 @@ pub fn start(
                 batch::each(&fetched, &reports, Fetched::is_large, |item| {
                     // No result waits here, because results are sent before a large item is begun.
                     let reading = item.is_large().then(|| under_way.admit(item.sequence, item.load()));
+                    let began = thread_time();
                     let mut report = worker.report(item);
+                    report.micros = micros_since(began);
                     let bytes = report.finding.bytes();
                     report.weight = (bytes > Worker::LIGHT).then(|| under_way.weigh(bytes));
                     // The memory of a large page is free before the next one begins.
@@ -162,7 +165,7 @@ impl Worker<'_> {
             }
             Err(error) => failed(&job, ended_at, error),
         };
-        JobReport { sequence, job, ended_at, answered: numbers, heard, received, finding, weight: None }
+        JobReport { sequence, job, ended_at, answered: numbers, heard, received, finding, weight: None, micros: 0 }
     }
 
     fn read(&mut self, answered: &Answered<'_>) -> Finding {

@@ -10,6 +10,7 @@ use crate::host::entry::Entry;
 use crate::host::hosts;
 use crate::host::lane::{LaneKey, band};
 use crate::numbers::HostId;
+use crate::process::Line;
 use crate::schedule::{Phase, rank};
 use crate::url::Visit;
 
@@ -94,12 +95,15 @@ impl Frontier {
             Phase::Idle(_) => self.settle(id),
             Phase::Ready(..) => {
                 let rank = host.rank();
-                self.schedule.make_ready(id, &mut host.phase, rank);
+                self.schedule.make_ready(id, &mut host.phase, host.site.domain, rank);
             }
             Phase::Benched(line, ..) => {
                 let rank = host.rank();
-                self.schedule.make_ready(id, &mut host.phase, rank);
-                self.schedule.bench(id, &mut host.phase, line);
+                self.schedule.make_ready(id, &mut host.phase, host.site.domain, rank);
+                // What is new may come before the sitemap.
+                if line != Line::Sitemaps {
+                    self.schedule.bench(id, &mut host.phase, line);
+                }
             }
             // The host waits for a robots.txt, and the new entry may not need that file.
             Phase::Waiting(due, _) if due > host.pace.not_before => self.settle(id),

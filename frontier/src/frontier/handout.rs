@@ -49,11 +49,12 @@ impl Frontier {
         self.call_sleepers(now, session)?;
         self.wake(now);
         let mut refusals = 0;
-        while let Some((id, room)) = self.schedule.best(&self.shares) {
+        let behind = self.shares.is_behind(self.jobs.costly);
+        while let Some((id, room)) = self.schedule.best(&self.shares, behind) {
             if self.must_wait_in_line(id, room) {
                 continue;
             }
-            if self.is_held_back(id, now) {
+            if self.is_held_back(id, now) || behind && !self.schedule.is_light(self.hosts.get(id).site.domain) {
                 break;
             }
             let host = self.hosts.get_mut(id);
@@ -88,6 +89,7 @@ impl Frontier {
                     return Ok(Next::Job(self.start(id, JobKind::Robots, url, JobTask::Robots(errand), None)));
                 }
                 HostAction::Forsake => self.forsake(id, now, session)?,
+                HostAction::Fetch(_, entry, ..) if entry.sitemap && self.waits_for_sitemaps(id) => {}
                 HostAction::Fetch(lane, entry, url, trial) => {
                     if let Err(later) = self.request(id, now) {
                         return Ok(Next::Wait(later));
@@ -204,13 +206,14 @@ impl Frontier {
     /// its own delay, so no crawl takes much longer. In this way a crawl with few slots spends them on its best URLs.
     fn is_held_back(&self, id: HostId, now: Millis) -> bool {
         let host = self.hosts.get(id);
-        let (Phase::Ready(rank, _) | Phase::Benched(_, rank, _), Some(best)) =
+        let (Phase::Ready(_, rank, _) | Phase::Benched(.., rank, _), Some(best)) =
             (host.phase, self.schedule.best_awaited())
         else {
             return false;
         };
         let longest = host.pace.delay(&self.conduct.politeness) / Self::HELD_BACK;
         self.conduct.holds_back
+            && !self.shares.load.is_behind()
             && self.shares.are_scarce(self.jobs.open.len())
             && schedule::score(rank) < self.conduct.priority.hold_back * schedule::score(best)
             && now < host.pace.not_before.saturating_add(longest)
@@ -226,10 +229,17 @@ impl Frontier {
         let yields = is_of_large && matches!(host.phase, Phase::Ready(..));
         let full = |line: &Line| self.shares.is_full(*line) && (room == Room::Own || self.shares.is_strict(*line));
         let had_last = |line: &Line| yields && self.shares.had_last_slot(*line);
-        let mut lines = host.shares().into_iter();
+        let behind = self.shares.load.is_behind();
+        let mut lines = host.shares().into_iter().filter(|line| !behind || line.counts_behind());
         lines
             .find(|line| full(line) || had_last(line))
             .is_some_and(|line| self.schedule.bench(id, &mut host.phase, line))
+    }
+
+    /// Whether a ready host whose next job is a sitemap must wait for other sitemaps. If so, it waits in their line.
+    fn waits_for_sitemaps(&mut self, id: HostId) -> bool {
+        let phase = &mut self.hosts.get_mut(id).phase;
+        self.shares.is_full(Line::Sitemaps) && self.schedule.bench(id, phase, Line::Sitemaps)
     }
 
     /// Whether hosts are ready at `now` for which there is no slot, as far as a look at the schedule tells.
@@ -243,7 +253,7 @@ impl Frontier {
         while let Some(id) = self.schedule.due(now).or_else(|| self.addresses.call(now)) {
             let host = self.hosts.get_mut(id);
             let rank = host.rank();
-            self.schedule.make_ready(id, &mut host.phase, rank);
+            self.schedule.make_ready(id, &mut host.phase, host.site.domain, rank);
         }
     }
 
@@ -318,10 +328,14 @@ impl Frontier {
             job.attempts = entry.attempts;
             job.trial = entry.trial.clone();
         }
-        self.schedule.fetch(id, &mut host.phase);
-        let lines = host.shares();
+        let (domain, reads) = (host.site.domain, kind.is_read());
+        let costly = reads && !self.schedule.is_light(domain);
+        self.jobs.costly += usize::from(costly);
+        self.schedule.fetch(id, &mut host.phase, domain, reads);
+        let mut lines = host.shares().into_vec();
+        lines.extend((kind == JobKind::Sitemap).then_some(Line::Sitemaps));
         self.shares.take(&lines);
-        self.jobs.open.insert(job.id, Open { host: id, task, lines });
+        self.jobs.open.insert(job.id, Open { host: id, task, lines: lines.into(), costly });
         job
     }
 

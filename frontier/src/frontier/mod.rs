@@ -155,6 +155,8 @@ struct Afar {
 struct Jobs {
     /// Jobs that were not reported yet.
     open: BTreeMap<u64, Open>,
+    /// The number of those whose answers may cost much processor time.
+    costly: usize,
     /// The last job handed out.
     last: u64,
     /// Queued URLs that are targets of redirects. True if a direct link leads to the URL, too: then its hops do not
@@ -171,6 +173,8 @@ struct Open {
     task: JobTask,
     /// The shares of the slots that the job uses.
     lines: Box<[Line]>,
+    /// Whether its answer may cost much processor time.
+    costly: bool,
 }
 
 /// The purpose of a job.

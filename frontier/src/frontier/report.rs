@@ -15,7 +15,7 @@ use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
 use crate::host::retries::Retries;
-use crate::job::{Job, Outcome};
+use crate::job::{Job, Outcome, Taken};
 use crate::numbers::{HostId, Millis};
 use crate::reason::{Detail, SkipReason};
 use crate::url::{End, Ended, Note, Standing, State, Visit};
@@ -31,7 +31,8 @@ impl Frontier {
     /// A job ended at `at`. True if its URL was queued again. A job that is not open is ignored.
     pub fn report(&mut self, job: &Job, outcome: Outcome, at: Millis, session: &mut Session) -> Result<bool> {
         self.now = self.now.max(at);
-        let Some(Open { host: id, task, lines }) = self.jobs.open.remove(&job.id) else { return Ok(false) };
+        let Some(Open { host: id, task, lines, costly }) = self.jobs.open.remove(&job.id) else { return Ok(false) };
+        self.jobs.costly -= usize::from(costly);
         self.shares.give_back(&lines);
         let host = self.hosts.get_mut(id);
         host.used_slot(&outcome, session);
@@ -66,6 +67,26 @@ impl Frontier {
         self.settle(id);
         self.take_turns(id, session)?;
         Ok(again)
+    }
+
+    /// An answer was taken at `now`. While all answers wait for long, fewer costly jobs are handed out at once, and
+    /// registrable domains take turns by what they cost.
+    ///
+    /// # Complexity
+    ///
+    /// O(1), and when this machine comes to be behind, O(ready hosts).
+    pub fn taken(&mut self, taken: &Taken, now: Millis) {
+        let was_behind = self.shares.load.is_behind();
+        if taken.kind.is_read() && taken.answered {
+            self.shares.load.taken(taken, self.schedule.usual_cost(), now);
+        }
+        let is_behind = self.shares.load.is_behind();
+        self.schedule.taken(taken, is_behind);
+        for id in if is_behind && !was_behind { self.schedule.in_idle_lines() } else { Vec::new() } {
+            let host = self.hosts.get_mut(id);
+            let rank = host.rank();
+            self.schedule.make_ready(id, &mut host.phase, host.site.domain, rank);
+        }
     }
 
     /// A request for an entry has ended. True if the entry waits in its queue again.

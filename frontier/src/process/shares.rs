@@ -9,6 +9,7 @@
 //!   hosts have work.
 //! - The hosts of a registrable domain, and the hosts at an address, hold at most a quarter while other hosts are
 //!   ready.
+//! - Few sitemaps are open at once, unless they are read in time. One sitemap can name 50,000 hosts.
 //! - A domain that has many hosts in memory takes turns with all other hosts whose URLs are as good. Otherwise it would
 //!   have nearly all turns of a crawl that lacks processor time and not slots.
 //!
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Load;
 use crate::failure::Failure;
 use crate::numbers::AddressId;
 
@@ -32,6 +34,16 @@ pub enum Line {
     Domain(u64),
     /// The hosts at an address.
     Address(AddressId),
+    /// The hosts whose next job is a sitemap.
+    Sitemaps,
+}
+
+impl Line {
+    /// Whether hosts wait in this line also while this machine is behind with reading answers. Then domains take turns
+    /// by what they cost, and slots are not scarce, because few costly jobs are open.
+    pub fn counts_behind(self) -> bool {
+        matches!(self, Line::Slow | Line::Sitemaps)
+    }
 }
 
 /// How a host has used its slots.
@@ -93,12 +105,14 @@ pub struct Shares {
     proven: usize,
     /// The domain that had the last slot.
     last: Option<Line>,
+    /// The load of this machine.
+    pub load: Load,
 }
 
 impl Shares {
     /// The shares of this many slots, all of which are free.
     pub fn new(slots: usize) -> Self {
-        Self { slots, ..Self::default() }
+        Self { slots, load: Load::new(slots), ..Self::default() }
     }
 
     /// The shares from which a job of a host takes its slot.
@@ -113,6 +127,7 @@ impl Shares {
         let most = match line {
             Line::Unproven => self.slots - self.proven.min(quarter),
             Line::Slow | Line::Domain(_) | Line::Address(_) => quarter.max(1),
+            Line::Sitemaps => self.load.sitemaps(),
         };
         self.held.get(&line).is_some_and(|held| *held >= most)
     }
@@ -120,7 +135,13 @@ impl Shares {
     /// Whether the limit of a share holds even if no other host is ready, so that proven hosts whose time comes find a
     /// slot at once.
     pub fn is_strict(&self, line: Line) -> bool {
-        matches!(line, Line::Slow | Line::Unproven) && self.proven > 0
+        line == Line::Sitemaps || matches!(line, Line::Slow | Line::Unproven) && self.proven > 0
+    }
+
+    /// Whether as many costly jobs are open as may be, while hosts have work that have proved good. `costly` is the
+    /// number of these jobs.
+    pub fn is_behind(&self, costly: usize) -> bool {
+        self.proven > 0 && self.load.is_behind() && costly >= self.load.window()
     }
 
     /// Whether this is the share of the domain that had the last slot.

@@ -1,10 +1,18 @@
 //! Decides which host has its turn. Hosts wait for their time, or are ready. The best ready host comes first. Of equal
-//! ones, the one that has waited longest.
+//! ones, the one that has waited longest. While this machine is behind with reading answers, registrable domains take
+//! turns by what their pages cost (`turns`), and the best host of the domain whose turn it is comes first.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod turns;
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::BuildHasherDefault;
+
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::job::Taken;
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::process::{Line, Shares};
+use turns::{Turn, Turns};
 
 /// The place of a host in the schedule. A host has exactly one phase at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,12 +21,12 @@ pub enum Phase {
     Idle(PhaseNumber),
     /// The host waits until this time.
     Waiting(Millis, PhaseNumber),
-    /// The host may have a job now.
-    Ready(Rank, PhaseNumber),
+    /// The host may have a job now. Its registrable domain, named by its hash, takes turns with others.
+    Ready(u64, Rank, PhaseNumber),
     /// The host is due, but its address is not. It stands in the line of this address.
     Parked(AddressId, Rank, PhaseNumber),
     /// The host is ready, but a share of the slots that counts for it is used up. It stands in the line of this share.
-    Benched(Line, Rank, PhaseNumber),
+    Benched(Line, u64, Rank, PhaseNumber),
     /// The host has an open job.
     Fetching,
 }
@@ -53,14 +61,24 @@ pub type PhaseNumber = u64;
 pub struct Schedule {
     waiting: BTreeSet<(Millis, PhaseNumber, HostId)>,
     ready: BTreeSet<(Rank, PhaseNumber, HostId)>,
-    /// Ready hosts that wait for their shares of the slots. No line is empty.
-    lines: BTreeMap<Line, BTreeSet<(Rank, PhaseNumber, HostId)>>,
+    /// The ready hosts of each registrable domain …
+    of_domains: BTreeSet<(u64, Rank, PhaseNumber, HostId)>,
+    /// … the first of each domain …
+    heads: HashMap<u64, Head, BuildHasherDefault<Xxh3Default>>,
+    /// … and these in the order in which they come.
+    order: BTreeSet<Head>,
+    turns: Turns,
+    /// Ready hosts that wait for their shares of the slots, each with its domain. No line is empty.
+    lines: BTreeMap<Line, BTreeSet<(Rank, PhaseNumber, HostId, u64)>>,
     idle: BTreeSet<(PhaseNumber, HostId)>,
     /// Hosts for which hosts with worse URLs wait.
     awaited: BTreeSet<(Rank, HostId)>,
     number: PhaseNumber,
     fetching: u64,
 }
+
+/// The first ready host of a domain.
+type Head = (Turn, Rank, PhaseNumber, HostId);
 
 /// Which slots a host may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,10 +101,10 @@ impl Schedule {
         *phase = Phase::Waiting(due, self.number);
     }
 
-    /// The host is ready. If it was ready before, it keeps its turn.
-    pub fn make_ready(&mut self, host: HostId, phase: &mut Phase, rank: Rank) {
+    /// The host is ready. If it was ready before, it keeps its turn. `domain` is the hash of its registrable domain.
+    pub fn make_ready(&mut self, host: HostId, phase: &mut Phase, domain: u64, rank: Rank) {
         let number = match *phase {
-            Phase::Waiting(_, number) | Phase::Ready(_, number) | Phase::Benched(.., number) => number,
+            Phase::Waiting(_, number) | Phase::Ready(.., number) | Phase::Benched(.., number) => number,
             Phase::Idle(_) | Phase::Parked(..) | Phase::Fetching => {
                 self.number += 1;
                 self.number
@@ -94,7 +112,27 @@ impl Schedule {
         };
         self.leave(host, *phase);
         self.ready.insert((rank, number, host));
-        *phase = Phase::Ready(rank, number);
+        self.of_domains.insert((domain, rank, number, host));
+        self.put_in_order(domain, None);
+        *phase = Phase::Ready(domain, rank, number);
+    }
+
+    /// The first ready host of a domain may have changed. The domain keeps its turn unless it gets another `turn`.
+    fn put_in_order(&mut self, domain: u64, turn: Option<Turn>) {
+        let first = self.of_domains.range((domain, 0, 0, 0)..).next().filter(|(of, ..)| *of == domain);
+        let before = self.heads.get(&domain).copied();
+        let turn = turn.or(before.map(|(turn, ..)| turn)).unwrap_or_else(|| self.turns.of(domain));
+        let head = first.map(|(_, rank, number, host)| (turn, *rank, *number, *host));
+        if head != before {
+            before.map(|before| self.order.remove(&before));
+            match head {
+                Some(head) => {
+                    self.order.insert(head);
+                    self.heads.insert(domain, head);
+                }
+                None => _ = self.heads.remove(&domain),
+            }
+        }
     }
 
     /// The host has nothing to do now.
@@ -111,11 +149,32 @@ impl Schedule {
         *phase = Phase::Parked(at.0, at.1, at.2);
     }
 
-    /// The host has a job.
-    pub fn fetch(&mut self, host: HostId, phase: &mut Phase) {
+    /// The host of a domain has a job. `reads`: the job is for a page or a sitemap.
+    pub fn fetch(&mut self, host: HostId, phase: &mut Phase, domain: u64, reads: bool) {
         self.leave(host, *phase);
         self.fetching += 1;
         *phase = Phase::Fetching;
+        self.turns.begin(domain, reads);
+        self.put_in_order(domain, Some(self.turns.of(domain)));
+    }
+
+    /// The answer to a job was taken. `scarce`: whether processor time is scarce.
+    pub fn taken(&mut self, taken: &Taken, scarce: bool) {
+        let Taken { site, kind, answered, micros, .. } = *taken;
+        self.turns.end(site.domain, kind.is_read(), answered, micros, scarce);
+        if let Some((turn, ..)) = self.heads.get(&site.domain) {
+            self.put_in_order(site.domain, Some(self.turns.last(site.domain).max(*turn)));
+        }
+    }
+
+    /// The processor time that a page of any domain usually costs, in microseconds.
+    pub fn usual_cost(&self) -> u64 {
+        self.turns.usual
+    }
+
+    /// Whether pages of a domain cost much less than others.
+    pub fn is_light(&self, domain: u64) -> bool {
+        self.turns.is_light(domain)
     }
 
     /// The next host to become due, if it is due at `now`.
@@ -128,19 +187,24 @@ impl Schedule {
         self.waiting.first().map(|(due, ..)| *due)
     }
 
-    /// The best ready host whose shares have room, as far as is known. If there is none: the best ready host in the
-    /// line of a share that may be exceeded when no other host is ready. Returns the host, and which of both it is.
-    pub fn best(&self, shares: &Shares) -> Option<(HostId, Room)> {
-        let heads = || self.lines.iter().filter_map(|(line, hosts)| Some((*line, hosts.first()?)));
+    /// The best ready host of the domain whose turn it is, if its shares have room, as far as is known. If there is none:
+    /// the best ready host in the line of a share that may be exceeded when no other host is ready. `behind`: hosts in
+    /// lines come only if pages of their domains cost little. Returns the host, and which of both it is.
+    pub fn best(&self, shares: &Shares, behind: bool) -> Option<(HostId, Room)> {
+        let heads = || {
+            let heads = self.lines.iter().filter_map(|(line, hosts)| Some((*line, *hosts.first()?)));
+            heads.filter(|(_, (.., domain))| !behind || self.is_light(*domain))
+        };
         let with_room = heads().filter(|(line, _)| !shares.is_full(*line));
-        let with_room =
-            with_room.map(|(line, (rank, number, host))| (*rank, shares.had_last_slot(line), *number, *host));
-        let ready = self.ready.first().map(|(rank, number, host)| (*rank, false, *number, *host));
+        let with_room = with_room.map(|(line, (rank, number, host, domain))| {
+            (self.turns.first(domain), rank, shares.had_last_slot(line), number, host)
+        });
+        let ready = self.order.first().map(|(turn, rank, number, host)| (*turn, *rank, false, *number, *host));
         if let Some((.., host)) = ready.into_iter().chain(with_room).min() {
             return Some((host, Room::Own));
         }
         let lenient = heads().filter(|(line, _)| !shares.is_strict(*line)).map(|(_, head)| head);
-        lenient.min().map(|(.., host)| (*host, Room::Spare))
+        lenient.min().map(|(_, _, host, _)| (host, Room::Spare))
     }
 
     /// Whether no host is ready.
@@ -148,21 +212,30 @@ impl Schedule {
         self.ready.is_empty() && self.lines.is_empty()
     }
 
-    /// Whether a ready host waits for its share of the slots.
+    /// Whether a ready host waits for its share of the slots. A host whose turn it is to read a sitemap waits for others
+    /// that do, and for no slot.
     pub fn has_line(&self) -> bool {
-        !self.lines.is_empty()
+        self.lines.keys().any(|line| *line != Line::Sitemaps)
     }
 
     /// A ready host moves to the line of a share of the slots. False if there are too many lines.
     pub fn bench(&mut self, host: HostId, phase: &mut Phase, line: Line) -> bool {
-        let (Phase::Ready(rank, number) | Phase::Benched(_, rank, number)) = *phase else { return false };
+        let (Phase::Ready(domain, rank, number) | Phase::Benched(_, domain, rank, number)) = *phase else {
+            return false;
+        };
         if self.lines.len() >= Self::LINES && !self.lines.contains_key(&line) {
             return false;
         }
         self.leave(host, *phase);
-        self.lines.entry(line).or_default().insert((rank, number, host));
-        *phase = Phase::Benched(line, rank, number);
+        self.lines.entry(line).or_default().insert((rank, number, host, domain));
+        *phase = Phase::Benched(line, domain, rank, number);
         true
+    }
+
+    /// The hosts in the lines that do not count while this machine is behind.
+    pub fn in_idle_lines(&self) -> Vec<HostId> {
+        let idle = self.lines.iter().filter(|(line, _)| !line.counts_behind());
+        idle.flat_map(|(_, hosts)| hosts.iter().map(|(_, _, host, _)| *host)).collect()
     }
 
     /// The hosts that should leave memory first: those that have been idle longest, then those that are due last, then
@@ -171,7 +244,7 @@ impl Schedule {
         let idle = self.idle.iter().map(|(_, host)| *host);
         let waiting = self.waiting.iter().rev().map(|(.., host)| *host);
         let ready = self.ready.iter().rev().map(|(.., host)| *host);
-        let benched = self.lines.values().flat_map(|line| line.iter().rev()).map(|(.., host)| *host);
+        let benched = self.lines.values().flat_map(|line| line.iter().rev()).map(|(_, _, host, _)| *host);
         let (idle, waiting) = (idle.take(of_each), waiting.take(of_each));
         idle.chain(waiting).chain(benched.take(of_each)).chain(ready.take(of_each))
     }
@@ -213,10 +286,14 @@ impl Schedule {
         match phase {
             Phase::Idle(number) => _ = self.idle.remove(&(number, host)),
             Phase::Waiting(due, number) => _ = self.waiting.remove(&(due, number, host)),
-            Phase::Ready(rank, number) => _ = self.ready.remove(&(rank, number, host)),
-            Phase::Benched(line, rank, number) => {
+            Phase::Ready(domain, rank, number) => {
+                self.ready.remove(&(rank, number, host));
+                self.of_domains.remove(&(domain, rank, number, host));
+                self.put_in_order(domain, None);
+            }
+            Phase::Benched(line, domain, rank, number) => {
                 if let Some(hosts) = self.lines.get_mut(&line) {
-                    hosts.remove(&(rank, number, host));
+                    hosts.remove(&(rank, number, host, domain));
                     if hosts.is_empty() {
                         self.lines.remove(&line);
                     }
@@ -239,7 +316,7 @@ mod tests {
             schedule.wait(host, &mut phases[host as usize], 10);
         }
         for host in [1, 0] {
-            schedule.make_ready(host, &mut phases[host as usize], 7);
+            schedule.make_ready(host, &mut phases[host as usize], 1, 7);
         }
         assert_eq!(schedule.ready.iter().map(|(.., host)| *host).collect::<Vec<_>>(), [0, 1]);
     }

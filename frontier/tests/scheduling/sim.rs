@@ -8,7 +8,8 @@ use dedup_stage::store::{Double, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, UrlId};
 use frontier::robots::{Answer, RobotsRules};
 use frontier::{
-    Admission, Failure, Found, Frontier, Hold, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via, Walk,
+    Admission, Failure, Found, Frontier, Hold, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, Taken, Via,
+    Walk,
 };
 use url::Url;
 
@@ -25,6 +26,10 @@ pub struct Sim {
     pub address: fn(&str) -> [u8; 4],
     /// Jobs that may be open at once.
     pub slots: usize,
+    /// The time for which each answer waits until it is read, as far as the frontier is told.
+    pub lag: Millis,
+    /// The cost of reading the answer of a host, in microseconds.
+    pub cost: fn(&str) -> u64,
     /// Requests: start, end, URL.
     pub log: Vec<(Millis, Millis, String)>,
     /// Jobs not answered yet, by the time of the answer.
@@ -85,12 +90,18 @@ impl Sim {
             [10, 0, (number >> 8) as u8, number as u8]
         };
         let (robots, log, open) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
-        Self { frontier, session, now: 1_000, robots, address, slots: usize::MAX, log, open }
+        let (slots, cost) = (usize::MAX, |_: &str| 500);
+        Self { frontier, session, now: 1_000, robots, address, slots, lag: 0, cost, log, open }
     }
 
     /// Adds a seed.
     pub fn add(&mut self, url: &str, priority: f32) -> Admission {
         self.found(url, priority, Via::Seed)
+    }
+
+    /// Adds a sitemap.
+    pub fn sitemap(&mut self, url: &str) {
+        self.frontier.add_sitemap(&Url::parse(url).unwrap(), 0, &mut self.session).unwrap();
     }
 
     /// Adds a link of a page.
@@ -186,6 +197,10 @@ impl Sim {
                 let job = entry.remove();
                 let outcome = self.answer(&job);
                 self.frontier.report(&job, outcome, self.now, &mut self.session).unwrap();
+                let micros = (self.cost)(job.url.host_str().unwrap());
+                let (site, kind) = (job.page.url.site, job.kind);
+                let taken = Taken { site, kind, answered: true, lag: self.lag, micros };
+                self.frontier.taken(&taken, self.now);
             }
             while self.frontier.step(&mut self.session).unwrap() {}
         }

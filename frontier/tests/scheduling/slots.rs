@@ -76,6 +76,66 @@ fn a_domain_with_many_hosts_takes_turns_with_all_others() {
     assert!(wild >= 100, "{well} requests to the host, {wild} to the domain");
 }
 
+/// Catches a schedule that gives the turns to whoever has waited longest while this machine cannot read as fast as it
+/// fetches: domains with many hosts, or with pages that cost much time, then have nearly all of it.
+#[test]
+fn while_the_machine_is_behind_domains_take_turns_by_cost() {
+    let pages_of = |costly: usize| {
+        let mut settings = polite(50);
+        settings.fetch.concurrency = 8;
+        settings.politeness.address_delay = Duration(0);
+        let mut sim = Sim::new(&settings);
+        (sim.slots, sim.lag) = (8, 200);
+        sim.cost = |host| if host.starts_with("well") { 500 } else { 50_000 };
+        for domain in 0..costly {
+            // One of them has many more hosts than the others.
+            for host in 0..if domain == 0 { 500 } else { 10 } {
+                (0..50).for_each(|page| _ = sim.add(&format!("http://s{host}.costly{domain}.test/{page}"), 0.5));
+            }
+        }
+        for host in 0..4 {
+            (0..500).for_each(|page| _ = sim.add(&format!("http://well{host}.test/{page}"), 0.5));
+        }
+        sim.run(20_000, usize::MAX);
+        sim.log.into_iter().filter(|(start, ..)| *start >= 10_000).collect::<Vec<_>>()
+    };
+    let of = |log: &[(_, _, String)], name: &str| log.iter().filter(|(.., url)| url.contains(name)).count();
+    let (alone, among) = (pages_of(0), pages_of(40));
+    let (alone, healthy) = (of(&alone, "well"), of(&among, "well"));
+    assert!(alone > 600, "{alone}");
+    assert!(healthy * 100 >= alone * 95, "{healthy} requests; alone {alone}");
+    let each: Vec<_> = (0..40).map(|domain| of(&among, &format!("costly{domain}.test"))).collect();
+    let (least, most) = (each.iter().min().unwrap(), each.iter().max().unwrap());
+    assert!(*least > 20 && *most <= 2 * *least, "each domain has its share, however many hosts it has: {each:?}");
+    // Two answers keep the page workers busy. If there were more, each page would wait for all of them.
+    let mut ends = Vec::new();
+    for (start, end, _) in among.iter().filter(|(.., url)| url.contains("costly") && !url.ends_with("/robots.txt")) {
+        ends.retain(|end| end > start);
+        ends.push(*end);
+        assert!(ends.len() <= 2, "{} costly pages at once", ends.len());
+    }
+}
+
+/// Catches sitemaps that are all asked for at once. Each can name 50,000 hosts, and pages wait until all are read.
+#[test]
+fn few_sitemaps_are_read_at_once_unless_they_are_read_in_time() {
+    for (lag, most) in [(500, 2), (0, 16)] {
+        let mut sim = Sim::new(&polite(50));
+        sim.lag = lag;
+        for host in 0..200 {
+            sim.sitemap(&format!("http://h{host}.test/map.xml"));
+            sim.add(&format!("http://h{host}.test/"), 0.5);
+        }
+        sim.run(60_000, usize::MAX);
+        let maps: Vec<_> = sim.log.iter().filter(|(.., url)| url.ends_with("/map.xml")).collect();
+        assert_eq!(maps.len(), 200, "each in its time");
+        let at_once = |start| maps.iter().filter(|(from, to, _)| (*from..*to).contains(start)).count();
+        let at_once = maps.iter().map(|(start, ..)| at_once(start)).max().unwrap();
+        assert!(if lag > 0 { at_once <= most } else { at_once > most }, "{at_once} at once");
+        assert_eq!(sim.pages().len(), 400);
+    }
+}
+
 /// Catches a held URL that cannot be queued, stays held, and is released again at each end of the queue.
 #[test]
 fn a_held_url_of_a_domain_without_places_is_refused_when_it_is_released() {

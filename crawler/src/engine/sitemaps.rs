@@ -1,0 +1,110 @@
+//! Takes answers to requests for sitemaps. A sitemap can name 50,000 URLs on as many hosts, which takes a second. So a
+//! large one is taken in pieces, and the engine takes the pages of other hosts between them. At most one sitemap is
+//! unfinished, because the URLs that are left take memory.
+
+use std::vec;
+
+use frontier::{Admission, Found, Job, Millis, Outcome, Taken, Via};
+
+use super::desk::Desk;
+use super::error::Result;
+use super::message::{ListAnswer, Named, SitemapFinding};
+use super::under_way::Weight;
+use crate::clock::{micros_since, thread_time};
+
+/// A sitemap of which a part was taken. Its job is open until all of it was taken. So if the crawl ends before that, the
+/// next run reads the sitemap again.
+pub(super) struct Unfinished {
+    job: Job,
+    at: Millis,
+    finding: SitemapFinding,
+    /// The pages that are left.
+    pages: vec::IntoIter<Named>,
+    /// The number of new pages so far, weighted.
+    news: f32,
+    /// The time that it has cost so far, in microseconds.
+    micros: u64,
+    /// The memory that it holds. It is given back on drop.
+    _weight: Option<Weight>,
+}
+
+impl Desk<'_> {
+    /// So many pages of a sitemap are taken at once.
+    const PIECE: usize = 256;
+
+    /// Takes a sitemap, or its first piece. `micros` is the time that a page worker has spent on it.
+    pub(super) fn take_sitemap(
+        &mut self,
+        job: Job,
+        at: Millis,
+        mut finding: SitemapFinding,
+        weight: Option<Weight>,
+        micros: u64,
+    ) -> Result<()> {
+        self.finish_sitemap()?;
+        let pages = std::mem::take(&mut finding.pages).into_iter();
+        self.unfinished = Some(Unfinished { job, at, finding, pages, news: 0.0, micros, _weight: weight });
+        // Processes that crawl together take reports in one order.
+        if self.together.is_some() { self.finish_sitemap() } else { self.go_on_with_sitemap().map(|_| ()) }
+    }
+
+    /// Takes all that is left of the unfinished sitemap.
+    fn finish_sitemap(&mut self) -> Result<()> {
+        while self.go_on_with_sitemap()? {}
+        Ok(())
+    }
+
+    /// Takes the next piece of the unfinished sitemap. True if there is more.
+    pub(super) fn go_on_with_sitemap(&mut self) -> Result<bool> {
+        let Some(mut unfinished) = self.unfinished.take() else { return Ok(false) };
+        let began = thread_time();
+        let Unfinished { at, ref mut pages, .. } = unfinished;
+        for Named { url, id, refusal, hints, lastmod } in pages.take(Self::PIECE) {
+            let (priority, merits) = self.scores.named(hints);
+            let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Sitemap };
+            let (admission, _) = self.admit(&found, refusal)?;
+            unfinished.news += f32::from(u8::from(admission == Admission::Queued));
+            if let Some(lastmod) = lastmod.filter(|_| matches!(admission, Admission::Queued | Admission::Seen)) {
+                unfinished.news += self.hear_of(id, lastmod, at)?;
+            }
+            // The records of 50,000 hosts would take too much memory until the end.
+            if self.together.is_none() && self.ledger.is_full() {
+                self.commit()?;
+            }
+        }
+        let is_done = unfinished.pages.len() == 0;
+        if is_done {
+            let Job { page, kind, .. } = &unfinished.job;
+            let (site, kind, micros) = (page.url.site, *kind, unfinished.micros);
+            self.end_sitemap(unfinished)?;
+            self.taken(Taken { site, kind, answered: true, lag: 0, micros: micros + micros_since(began) }, at);
+        } else {
+            unfinished.micros += micros_since(began);
+            self.unfinished = Some(unfinished);
+        }
+        Ok(!is_done)
+    }
+
+    /// All pages of a sitemap were taken.
+    fn end_sitemap(&mut self, unfinished: Unfinished) -> Result<()> {
+        let Unfinished { job, at, finding, news, .. } = unfinished;
+        let SitemapFinding { status, elapsed, retry_after, redirect, sitemaps, cut, digest, validators, .. } = finding;
+        self.ledger.stats.sitemaps_cut += u64::from(cut);
+        self.local.answered();
+        if retry_after.is_some() {
+            self.ledger.commit_soon(self.clock.now());
+        }
+        let outcome = Outcome::Done { status, elapsed, retry_after, target: None, cut: false };
+        let again = self.frontier.report(&job, outcome, at, &mut self.ledger.session)?;
+        let is_something_else = (200..300).contains(&status) && digest.is_none();
+        match again {
+            true => {}
+            false if status >= 500 || is_something_else => self.sitemap_failed(&job)?,
+            false => self.sitemap_answered(&job)?,
+        }
+        for sitemap in sitemaps.into_iter().chain(redirect) {
+            self.add_sitemap(&sitemap, job.depth + 1)?;
+        }
+        self.sitemap_read(&job, at, ListAnswer { status, digest, news, validators })
+    }
+}

@@ -1,0 +1,134 @@
+//! How many jobs are open while this machine is behind with reading answers.
+//!
+//! Page workers and engine take answers in the order in which they came. If there is more to read than they can read, a
+//! small page waits until all large ones before it have been read, however soon its host had its turn. So while answers
+//! wait for long, fewer costly jobs are open at once: only as many as keep the page workers busy. The crawl reads no
+//! less in this way. The waiting hosts are given their turns by cost (see `schedule/turns.rs`).
+//!
+//! # References
+//!
+//! Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance in Computer Networks"
+//! (1989).
+
+use crate::job::{JobKind, Taken};
+use crate::numbers::Millis;
+
+/// The number of costly jobs that may be open, and the number of sitemaps among them.
+#[derive(Debug, Default)]
+pub struct Load {
+    slots: usize,
+    /// The number of costly jobs that may be open, in parts of one.
+    window: usize,
+    /// The number of sitemaps that may be open.
+    sitemaps: usize,
+    /// The time since which every answer was late; `None` if the last one was not.
+    late: Option<Millis>,
+    /// The time at which the window was last made smaller.
+    cut_at: Millis,
+}
+
+impl Load {
+    /// An answer that has waited for longer than this is late.
+    const LATE: Millis = 100;
+    /// The window becomes smaller only if all answers were late for this time. After a commit a few are late, which says
+    /// nothing …
+    const PATIENCE: Millis = 300;
+    /// … and then no more often than this.
+    const PAUSE: Millis = 100;
+    /// The smallest window. One answer is read while the next one is fetched.
+    const LEAST: usize = 2;
+    /// The sitemaps that may be open at first. Nobody knows yet how much they name.
+    const SITEMAPS: usize = 2;
+    /// Each answer that is taken in time, and costs as much as others, makes the window larger by one part.
+    const PARTS: usize = 8;
+
+    /// The load of a crawl that has this many slots and has read nothing.
+    pub fn new(slots: usize) -> Self {
+        Self { slots, window: slots * Self::PARTS, sitemaps: Self::SITEMAPS, late: None, cut_at: 0 }
+    }
+
+    /// The answer to a request for a page or a sitemap was taken at `now`. `usual` is the cost of a usual one, in
+    /// microseconds.
+    pub fn taken(&mut self, taken: &Taken, usual: u64, now: Millis) {
+        let Taken { lag, micros, .. } = *taken;
+        if taken.kind == JobKind::Sitemap {
+            // A sitemap that costs much is late by itself.
+            self.sitemaps = if lag > Self::LATE { (self.sitemaps / 2).max(1) } else { self.sitemaps + 1 };
+            self.sitemaps = self.sitemaps.min(self.slots.max(1));
+        }
+        if lag.saturating_sub(micros / 1_000) <= Self::LATE {
+            self.late = None;
+            // Answers that cost little would be in time beside many more costly ones that are still to come.
+            let tells = 2 * micros >= usual;
+            self.window = (self.window + usize::from(tells)).min(self.slots * Self::PARTS);
+            return;
+        }
+        let since = *self.late.get_or_insert(now);
+        if now >= since.saturating_add(Self::PATIENCE) && now >= self.cut_at.saturating_add(Self::PAUSE) {
+            let least = Self::LEAST.min(self.slots) * Self::PARTS;
+            self.window = (self.window / 2).max(least);
+            self.cut_at = now;
+        }
+    }
+
+    /// Whether this machine is behind, or was shortly before.
+    pub fn is_behind(&self) -> bool {
+        self.window < self.slots * Self::PARTS
+    }
+
+    /// The number of costly jobs that may be open.
+    pub fn window(&self) -> usize {
+        self.window / Self::PARTS
+    }
+
+    /// The number of sitemaps that may be open.
+    pub fn sitemaps(&self) -> usize {
+        self.sitemaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::url::SiteId;
+
+    use super::*;
+
+    /// An answer that was taken after this time, and cost little.
+    fn after(lag: Millis, kind: JobKind) -> Taken {
+        Taken { site: SiteId { domain: 1, host: 1 }, kind, answered: true, lag, micros: 100 }
+    }
+
+    #[test]
+    fn the_window_is_small_only_while_answers_are_late() {
+        let (mut load, late) = (Load::new(64), after(400, JobKind::Page));
+        let in_time = after(10, JobKind::Page);
+        for now in [1_000, 1_001, 1_002] {
+            load.taken(&late, 100, now);
+        }
+        assert!(!load.is_behind(), "a few are late after a commit");
+        load.taken(&in_time, 100, 1_003);
+        for now in (2_000..4_000).step_by(20) {
+            load.taken(&Taken { micros: 400_000, ..late }, 100, now);
+        }
+        assert!(!load.is_behind(), "they have waited for nothing but themselves");
+        for now in (4_000..6_000).step_by(20) {
+            load.taken(&late, 100, now);
+        }
+        assert!(load.is_behind());
+        assert_eq!(load.window(), Load::LEAST);
+        (0..1_000).for_each(|n| load.taken(&in_time, 10_000, 6_000 + n));
+        assert_eq!(load.window(), Load::LEAST, "they cost little");
+        (0..1_000).for_each(|n| load.taken(&in_time, 100, 7_000 + n));
+        assert_eq!((load.is_behind(), load.window()), (false, 64));
+    }
+
+    #[test]
+    fn more_sitemaps_are_open_as_long_as_they_are_read_in_time() {
+        let mut load = Load::new(64);
+        assert_eq!(load.sitemaps(), Load::SITEMAPS);
+        (0..100).for_each(|now| load.taken(&after(10, JobKind::Sitemap), 100, now));
+        assert_eq!(load.sitemaps(), 64);
+        (0..10).for_each(|now| load.taken(&after(2_000, JobKind::Sitemap), 100, now));
+        assert_eq!(load.sitemaps(), 1);
+    }
+}
