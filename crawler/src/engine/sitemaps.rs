@@ -12,8 +12,8 @@ use super::message::{ListAnswer, Named, SitemapFinding};
 use super::under_way::Weight;
 use crate::clock::{micros_since, thread_time};
 
-/// A sitemap of which a part was taken. Its job is open until all of it was taken. So if the crawl ends before that, the
-/// next run reads the sitemap again.
+/// A sitemap of which a part was taken. Its job is open until all of it was taken. So if the crawl ends before that,
+/// the next run reads the sitemap again.
 pub(super) struct Unfinished {
     job: Job,
     at: Millis,

@@ -30,8 +30,8 @@ pub struct Load {
 impl Load {
     /// An answer that has waited for longer than this is late.
     const LATE: Millis = 100;
-    /// The window becomes smaller only if all answers were late for this time. After a commit a few are late, which says
-    /// nothing …
+    /// The window becomes smaller only if all answers were late for this time. After a commit a few are late, which
+    /// says nothing …
     const PATIENCE: Millis = 300;
     /// … and then no more often than this.
     const PAUSE: Millis = 100;

@@ -163,7 +163,7 @@ impl Schedule {
         let Taken { site, kind, answered, micros, .. } = *taken;
         self.turns.end(site.domain, kind.is_read(), answered, micros, scarce);
         if let Some((turn, ..)) = self.heads.get(&site.domain) {
-            self.put_in_order(site.domain, Some(self.turns.last(site.domain).max(*turn)));
+            self.put_in_order(site.domain, Some(self.turns.after_had(site.domain).max(*turn)));
         }
     }
 
@@ -187,7 +187,8 @@ impl Schedule {
         self.waiting.first().map(|(due, ..)| *due)
     }
 
-    /// The best ready host of the domain whose turn it is, if its shares have room, as far as is known. If there is none:
+    /// The best ready host of the domain whose turn it is, if its shares have room, as far as is known. If there is
+    /// none:
     /// the best ready host in the line of a share that may be exceeded when no other host is ready. `behind`: hosts in
     /// lines come only if pages of their domains cost little. Returns the host, and which of both it is.
     pub fn best(&self, shares: &Shares, behind: bool) -> Option<(HostId, Room)> {
@@ -212,8 +213,8 @@ impl Schedule {
         self.ready.is_empty() && self.lines.is_empty()
     }
 
-    /// Whether a ready host waits for its share of the slots. A host whose turn it is to read a sitemap waits for others
-    /// that do, and for no slot.
+    /// Whether a ready host waits for its share of the slots. A host whose turn it is to read a sitemap waits for
+    /// others that do, and for no slot.
     pub fn has_line(&self) -> bool {
         self.lines.keys().any(|line| *line != Line::Sitemaps)
     }

@@ -1,9 +1,9 @@
 //! The turns of registrable domains while this machine is behind with reading answers (see `process/load.rs`).
 //!
 //! Then processor time is scarce, and domains share it: the domain comes first whose next page would be done first if
-//! every domain had its share of the time. A domain with cheap pages has many turns for one turn of a domain with costly
-//! ones, and a domain has no more turns because it has more hosts. While the machine keeps up, all turns are equal, and
-//! the best URL comes first.
+//! every domain had its share of the time. A domain with cheap pages has many turns for one turn of a domain with
+//! costly ones, and a domain has no more turns because it has more hosts. While the machine keeps up, all turns are
+//! equal, and the best URL comes first.
 //!
 //! # References
 //!
@@ -54,8 +54,8 @@ impl Turns {
         (self.begins(domain) + expected) / Self::STEP
     }
 
-    /// The next turn of a domain that waits, as far as it follows from what the domain had.
-    pub fn last(&self, domain: u64) -> Turn {
+    /// The earliest turn of a domain that waits, as far as it follows from what the domain has had.
+    pub fn after_had(&self, domain: u64) -> Turn {
         let had = self.domains.get(&domain).map_or(0, |costs| costs.until);
         if self.scarce { (had + self.expected(domain)) / Self::STEP } else { 0 }
     }
@@ -70,8 +70,8 @@ impl Turns {
         self.domains.get(&domain).map_or(0, |costs| costs.until).max(self.now)
     }
 
-    /// The expected cost of the next page of a domain. A domain whose pages are not known yet comes before domains whose
-    /// pages cost as much as others, and after those whose pages cost little. Its front page alone says little.
+    /// The expected cost of the next page of a domain. A domain whose pages are not known yet comes before domains
+    /// whose pages cost as much as others, and after those whose pages cost little. Its front page alone says little.
     fn expected(&self, domain: u64) -> u64 {
         let costs = self.domains.get(&domain).copied().unwrap_or_default();
         if costs.read < Self::ENOUGH { costs.usual.max(self.usual / 2) } else { costs.usual }
@@ -92,8 +92,8 @@ impl Turns {
         }
     }
 
-    /// The turn of a domain has cost this much time. `reads`: it was for a page or a sitemap; `answered`: the page or the
-    /// sitemap came. `scarce`: whether processor time is scarce now.
+    /// The turn of a domain has cost this much time. `reads`: it was for a page or a sitemap; `answered`: the page or
+    /// the sitemap came. `scarce`: whether processor time is scarce now.
     pub fn end(&mut self, domain: u64, reads: bool, answered: bool, micros: u64, scarce: bool) {
         self.scarce = scarce;
         let expected = if reads { self.expected(domain) } else { 0 };
