@@ -48,6 +48,7 @@ impl Frontier {
         self.now = self.now.max(now);
         self.call_sleepers(now, session)?;
         self.wake(now);
+        self.pass_on_places(now);
         let mut refusals = 0;
         let behind = self.shares.is_behind(self.jobs.costly);
         while let Some((id, room)) = self.schedule.best(&self.shares, behind) {
@@ -133,7 +134,8 @@ impl Frontier {
             return Ok(Next::Wait(now));
         }
         let asleep = self.hosts.sleep.first(now, false, session)?.map(|first| first.due.max(now + 1));
-        let due = [self.schedule.next_due(), self.addresses.next_call(), asleep].into_iter().flatten().min();
+        let due = [self.schedule.next_due(), self.addresses.next_call(), self.next_place(), asleep];
+        let due = due.into_iter().flatten().min();
         // Looks at hosts that wait may come before. While a slow host is asked, nothing else may be due.
         let is_open = !self.jobs.open.is_empty();
         let look = self.overtaking.next_look().filter(|_| is_open || due.is_some());
@@ -332,10 +334,8 @@ impl Frontier {
         let costly = reads && !self.schedule.is_light(domain);
         self.jobs.costly += usize::from(costly);
         self.schedule.fetch(id, &mut host.phase, domain, reads);
-        let mut lines = host.shares().into_vec();
-        lines.extend((kind == JobKind::Sitemap).then_some(Line::Sitemaps));
-        self.shares.take(&lines);
-        self.jobs.open.insert(job.id, Open { host: id, task, lines: lines.into(), costly });
+        let lines = self.take_shares(id, kind, job.id);
+        self.jobs.open.insert(job.id, Open { host: id, task, lines, costly });
         job
     }
 

@@ -20,11 +20,12 @@ mod memory;
 mod overtake;
 mod plan;
 mod report;
+mod sitemap_places;
 mod skipped;
 mod step;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -157,6 +158,8 @@ struct Jobs {
     open: BTreeMap<u64, Open>,
     /// The number of those whose answers may cost much processor time.
     costly: usize,
+    /// The sitemaps that have a place, each with the time at which it was handed out. Some of them may be done.
+    sitemaps: VecDeque<(Millis, u64)>,
     /// The last job handed out.
     last: u64,
     /// Queued URLs that are targets of redirects. True if a direct link leads to the URL, too: then its hops do not

@@ -71,6 +71,13 @@ impl Load {
         }
     }
 
+    /// A sitemap was not done after a while.
+    pub fn sitemap_is_slow(&mut self) {
+        if !self.is_behind() {
+            self.sitemaps = (self.sitemaps + 1).min(self.slots.max(1));
+        }
+    }
+
     /// Whether this machine is behind, or was shortly before.
     pub fn is_behind(&self) -> bool {
         self.window < self.slots * Self::PARTS

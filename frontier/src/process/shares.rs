@@ -9,7 +9,8 @@
 //!   hosts have work.
 //! - The hosts of a registrable domain, and the hosts at an address, hold at most a quarter while other hosts are
 //!   ready.
-//! - Few sitemaps are open at once, unless they are read in time. One sitemap can name 50,000 hosts.
+//! - Few sitemaps are open at once, unless they are read in time. One sitemap can name 50,000 hosts. (A sitemap that a
+//!   server sends slowly gives its place to another one: `frontier/sitemap_places.rs`.)
 //! - A domain that has many hosts in memory takes turns with all other hosts whose URLs are as good. Otherwise it would
 //!   have nearly all turns of a crawl that lacks processor time and not slots.
 //!

@@ -219,6 +219,11 @@ impl Schedule {
         self.lines.keys().any(|line| *line != Line::Sitemaps)
     }
 
+    /// Whether a host waits in this line.
+    pub fn has_hosts_in(&self, line: Line) -> bool {
+        self.lines.contains_key(&line)
+    }
+
     /// A ready host moves to the line of a share of the slots. False if there are too many lines.
     pub fn bench(&mut self, host: HostId, phase: &mut Phase, line: Line) -> bool {
         let (Phase::Ready(domain, rank, number) | Phase::Benched(_, domain, rank, number)) = *phase else {

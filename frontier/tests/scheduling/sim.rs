@@ -176,6 +176,7 @@ impl Sim {
                     let took = match job.kind {
                         JobKind::Resolve => 1,
                         JobKind::Page if is_slow(&job.url) => SLOW,
+                        JobKind::Sitemap if job.url.host_str().unwrap().starts_with("drip") => 60_000,
                         _ => RESPONSE,
                     };
                     if job.kind != JobKind::Resolve {

@@ -136,6 +136,17 @@ fn few_sitemaps_are_read_at_once_unless_they_are_read_in_time() {
     }
 }
 
+/// Catches places for sitemaps that a few slow servers keep for as long as they like.
+#[test]
+fn sitemaps_that_come_slowly_do_not_keep_others_waiting() {
+    let mut sim = Sim::new(&polite(50));
+    (0..20).for_each(|host| sim.sitemap(&format!("http://drip{host}.test/map.xml")));
+    (0..100).for_each(|host| sim.sitemap(&format!("http://h{host}.test/map.xml")));
+    sim.run(25_000, usize::MAX);
+    let maps = sim.log.iter().filter(|(.., url)| url.contains("//h") && url.ends_with("/map.xml"));
+    assert_eq!(maps.count(), 100, "in the first 25 s, while the others come");
+}
+
 /// Catches a held URL that cannot be queued, stays held, and is released again at each end of the queue.
 #[test]
 fn a_held_url_of_a_domain_without_places_is_refused_when_it_is_released() {
