@@ -74,7 +74,7 @@ impl Frontier {
     ///
     /// # Complexity
     ///
-    /// O(1), and when this machine comes to be behind, O(ready hosts).
+    /// O(log ready hosts), and O(ready hosts) when this machine comes to be behind, or to keep up again.
     pub fn taken(&mut self, taken: &Taken, now: Millis) {
         let was_behind = self.shares.load.is_behind();
         if taken.kind.is_read() && taken.answered {

@@ -161,7 +161,12 @@ impl Schedule {
     /// The answer to a job was taken. `scarce`: whether processor time is scarce.
     pub fn taken(&mut self, taken: &Taken, scarce: bool) {
         let Taken { site, kind, answered, micros, .. } = *taken;
+        let were_by_cost = self.turns.are_by_cost();
         self.turns.end(site.domain, kind.is_read(), answered, micros, scarce);
+        if were_by_cost && !scarce {
+            let domains: Vec<u64> = self.heads.keys().copied().collect();
+            domains.into_iter().for_each(|domain| self.put_in_order(domain, Some(0)));
+        }
         if let Some((turn, ..)) = self.heads.get(&site.domain) {
             self.put_in_order(site.domain, Some(self.turns.after_had(site.domain).max(*turn)));
         }
@@ -325,6 +330,32 @@ mod tests {
             schedule.make_ready(host, &mut phases[host as usize], 1, 7);
         }
         assert_eq!(schedule.ready.iter().map(|(.., host)| *host).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    /// Catches a domain that stands behind all others for good because its pages cost much while time was scarce.
+    #[test]
+    fn the_best_url_comes_first_again_when_the_machine_keeps_up() {
+        use crate::job::JobKind;
+        use dedup_stage::url::SiteId;
+
+        let (mut schedule, mut phases) = (Schedule::default(), [Phase::Idle(0), Phase::Idle(0)]);
+        let shares = Shares::new(4);
+        let taken = |domain, micros| Taken {
+            site: SiteId { domain, host: domain },
+            kind: JobKind::Page,
+            answered: true,
+            lag: 0,
+            micros,
+        };
+        for domain in [0, 1, 0, 1, 0, 1] {
+            schedule.taken(&taken(domain, if domain == 0 { 900_000 } else { 100 }), true);
+        }
+        for host in [0, 1] {
+            schedule.make_ready(host, &mut phases[host as usize], u64::from(host), host as u16);
+        }
+        assert_eq!(schedule.best(&shares, false), Some((1, Room::Own)), "by cost");
+        schedule.taken(&taken(1, 100), false);
+        assert_eq!(schedule.best(&shares, false), Some((0, Room::Own)), "by rank");
     }
 
     #[test]

@@ -50,8 +50,7 @@ impl Turns {
 
     /// The next turn of a domain. A domain that waits should keep the turn that it was given first.
     pub fn of(&self, domain: u64) -> Turn {
-        let expected = if self.scarce { self.expected(domain) } else { 0 };
-        (self.begins(domain) + expected) / Self::STEP
+        if self.scarce { (self.begins(domain) + self.expected(domain)) / Self::STEP } else { 0 }
     }
 
     /// The earliest turn of a domain that waits, as far as it follows from what the domain has had.
@@ -62,7 +61,12 @@ impl Turns {
 
     /// The first turn that a domain may have now.
     pub fn first(&self, domain: u64) -> Turn {
-        self.begins(domain) / Self::STEP
+        if self.scarce { self.begins(domain) / Self::STEP } else { 0 }
+    }
+
+    /// Whether domains take turns by cost now.
+    pub fn are_by_cost(&self) -> bool {
+        self.scarce
     }
 
     /// The time at which the next turn of a domain begins.
@@ -149,6 +153,9 @@ mod tests {
             had[at] += 1;
         }
         assert!(had[0] > 900 && had[1..].iter().all(|had| *had > 5), "{had:?}: equal shares of the time");
+        assert!(domains.iter().any(|domain| turns.of(*domain) > 0));
+        turns.end(1, true, true, cost(1), false);
+        assert!(domains.iter().all(|domain| (turns.of(*domain), turns.first(*domain)) == (0, 0)), "equal again");
     }
 
     #[test]
