@@ -25,7 +25,9 @@ use crate::numbers::Millis;
 pub(super) struct Late {
     /// How many there are of each host.
     stopped: HashMap<SiteId, u64>,
-    /// When the hosts are compared again.
+    /// When the hosts were compared …
+    looked_at: Millis,
+    /// … and when they are compared again.
     look_at: Millis,
 }
 
@@ -39,6 +41,8 @@ impl Late {
     pub(super) fn count(&mut self, site: SiteId) {
         if self.stopped.len() < Self::HOSTS || self.stopped.contains_key(&site) {
             *self.stopped.entry(site).or_default() += 1;
+            // The time of the host may have come sooner than it was thought.
+            self.look_at = self.look_at.min(self.looked_at + Self::LOOKS.0);
         }
     }
 }
@@ -60,10 +64,13 @@ impl Frontier {
             let host = hosts.find(*site).map(|id| hosts.get(id));
             let delay = host.map_or(politeness.delay.0, |host| host.pace.delay(politeness));
             let time = count.saturating_mul(delay);
-            nearest = nearest.min(longest.saturating_sub(time));
-            time > 0 && time >= longest && !host.is_some_and(Host::has_work)
+            let early = longest.saturating_sub(time);
+            nearest = nearest.min(early);
+            // At the next look it would be late.
+            time > 0 && early < Late::LOOKS.0 && !host.is_some_and(Host::has_work)
         };
         let mut due: Vec<_> = self.late.stopped.extract_if(|site, count| is_due(site, *count)).collect();
+        self.late.looked_at = now;
         self.late.look_at = now + nearest.clamp(Late::LOOKS.0, Late::LOOKS.1);
         due.sort_unstable();
         for (site, _) in &due {
