@@ -63,3 +63,4 @@ mod rotate;
 mod rules;
 mod second;
 mod traps;
+mod trials;

@@ -181,11 +181,17 @@ impl Desk<'_> {
         twin: Option<&PageRecord>,
         counts: LinkCounts,
     ) -> Result<()> {
+        // An unchanged page was a lesson at an earlier visit. Little text is a lesson only if an earlier page has it:
+        // then the page may belong to a trap.
+        let little = says_little(finding, judgement);
+        let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. })
+            && (!little || has_known_text(judgement));
+        let is_lesson = is_lesson && content.is_some();
         let (frontier, session) = (&mut self.frontier, &mut self.ledger.session);
         match judgement.verdict {
-            _ if says_little(finding, judgement) => {}
-            Verdict::Unjudged if finding.status < 400 => {}
-            Verdict::Unjudged => frontier.verdict(job, None, 0.0, session)?,
+            Verdict::Unjudged if finding.status >= 400 => frontier.verdict(job, None, 0.0, session)?,
+            Verdict::Unjudged => frontier.no_verdict(job, false, session)?,
+            _ if little => frontier.no_verdict(job, is_lesson, session)?,
             verdict => {
                 let brought = match judgement.unique_by {
                     _ if verdict.is_duplicate() => Brought::Nothing,
@@ -198,10 +204,6 @@ impl Desk<'_> {
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;
             }
         }
-        // An unchanged page was a lesson at an earlier visit. Little text is a lesson only if an earlier page has it: then
-        // the page may belong to a trap.
-        let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. })
-            && (!says_little(finding, judgement) || has_known_text(judgement));
         let Some(content) = content.filter(|_| is_lesson) else { return Ok(()) };
         let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
         let twin = twin.filter(same).and_then(|twin| Url::parse(&twin.url).ok());

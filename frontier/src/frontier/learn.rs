@@ -18,26 +18,15 @@ use crate::rules::{Learned, Lesson, RuleId, Shows, Stop, Unlike, shown_at};
 use crate::url::{Ended, Standing};
 
 impl Frontier {
-    /// Takes the verdict on a page: what it brought (`None` if it was not judged: an error, an image), and how much of
-    /// it was new, 0..1. To be called for every page that was answered, after all its links were added, held or
-    /// refused.
+    /// Takes the verdict on a page: what it brought (`None` for an error page), and how much of it was new, 0..1. To be
+    /// called after all links of the page were added, held or refused. For a page that tells nothing, see
+    /// [`Frontier::no_verdict`].
     ///
     /// Duplicates spend the budget of their group and host; other pages earn it back. If a budget is spent, a URL of
     /// the group or host is refused (in `drop`: stopped) when its turn comes. The novelty changes the priority of other
     /// URLs of the group. For a trial of news, this is the result.
     pub fn verdict(&mut self, job: &Job, brought: Option<Brought>, novelty: f32, session: &mut Session) -> Result<()> {
-        match job.trial.as_deref() {
-            Some(Trial::News { template }) => {
-                if let Some(showed) = self.news.showed(job.page, brought) {
-                    self.news_ended(job.page.url, *template, showed, session)?;
-                }
-            }
-            // The page was answered well and not judged, so this trial has no result.
-            Some(trial) if brought.is_none() && self.is_well(job.page.url) => {
-                self.trial_is_off(job.page.url, &job.url, trial, session)?;
-            }
-            _ => {}
-        }
+        self.news_tried(job, brought, session)?;
         let Some(id) = self.hosts.find(job.page.url.site) else { return Ok(()) };
         let host = self.hosts.get_mut(id);
         let Some(origin) = host.origins.find(&job.url) else { return Ok(()) };
@@ -51,6 +40,29 @@ impl Frontier {
             if rank != awaited {
                 self.schedule.set_awaited(id, &mut host.awaited, Some(rank));
             }
+        }
+        Ok(())
+    }
+
+    /// A page was answered well, but tells nothing about its group and host: a file, or a page with too little text. If
+    /// it was a trial, this ends the trial. `learns`: [`Frontier::learn`] follows, and takes the result of a trial of
+    /// rules or of a pair of hosts.
+    pub fn no_verdict(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
+        self.news_tried(job, None, session)?;
+        match job.trial.as_deref() {
+            Some(trial @ (Trial::Pair { .. } | Trial::Rules(_))) if !learns && self.is_well(job.page.url) => {
+                self.trial_is_off(job.page.url, &job.url, trial, session)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// If the page was a trial of news, this is its result.
+    fn news_tried(&mut self, job: &Job, brought: Option<Brought>, session: &mut Session) -> Result<()> {
+        if let Some(Trial::News { template }) = job.trial.as_deref()
+            && let Some(showed) = self.news.showed(job.page, brought)
+        {
+            self.news_ended(job.page.url, *template, showed, session)?;
         }
         Ok(())
     }
