@@ -134,7 +134,7 @@ impl TryFrom<u8> for Release {
 pub enum Brought {
     /// Text that no page before it had.
     Content,
-    /// Media, or links beside a few words. Its text is that of another page.
+    /// Media, a text in its chrome, or links beside a few words. Its text is that of another page.
     Media,
     /// Only links. Its text is that of another page, but it has other links. It counts as unique, and trials show what
     /// its links are worth.
@@ -290,6 +290,8 @@ pub struct Taken {
     pub kind: JobKind,
     /// Whether a response came.
     pub answered: bool,
+    /// Whether it was read apart from the usual answers, because it takes long to read.
+    pub heavy: bool,
     /// The time from the end of the response until the answer was taken.
     pub lag: Millis,
     /// The processor time for reading and taking it, in microseconds.

@@ -56,6 +56,33 @@ fn a_pdf_that_does_not_end_holds_nobody_else() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Catches pages that wait until a page of some megabytes has been read, which came before them.
+#[test]
+fn a_heavy_page_holds_nobody_else() -> anyhow::Result<()> {
+    const CHAIN: usize = 12;
+    let told = Told::new(|request: &Asked| match (request.host.as_str(), request.target.as_str()) {
+        ("heavy.test", "/") => html((0..800_000).map(|n| words(n / 8, 1) + " ").collect::<String>()),
+        ("light.test", target) => match target.trim_start_matches('/').parse::<usize>() {
+            Ok(n) if n < CHAIN => html(format!("<a href=/{}>on</a><p>{}</p>", n + 1, words(n as u64, 100))),
+            _ => missing(),
+        },
+        _ => missing(),
+    })?;
+    let dir = tempfile::tempdir()?;
+    let settings = told.settings(&[("dedup.threads", "1"), ("fetch.concurrency", "4")])?;
+    let (_keep, control) = crossbeam_channel::unbounded();
+    let seeds = vec!["http://heavy.test/".parse()?, "http://light.test/0".parse()?];
+    let parts = CrawlDir::open(dir.path())?.start(&settings, seeds, Clock::System, control)?;
+    engine::run(parts, HttpFetch::new(&settings)?, &mut Nobody)?;
+    let (asked, pages) = (told.asked(), lines(dir.path(), "pages.jsonl")?);
+    let was_asked =
+        |host: &str, target: &str| asked.iter().position(|a| (a.host.as_str(), a.target.as_str()) == (host, target));
+    let place = |url: &str| pages.iter().position(|page| text(page, "url") == url).expect("a page");
+    assert!(was_asked("heavy.test", "/") < was_asked("light.test", "/5"), "the heavy page came early");
+    assert!(place("http://light.test/5") < place("http://heavy.test/"), "it was still being read");
+    Ok(())
+}
+
 #[test]
 fn a_login_holds_its_own_site_alone() -> anyhow::Result<()> {
     // The sessions last for three pages. The other hosts have a chain of pages each.

@@ -141,7 +141,7 @@ impl Engine<'_> {
     }
 
     /// Takes the group that was under way, whose place is `at`. No commit comes before all of it is taken. So after a
-    /// crash, the whole group is followed, as if no process had judged it.
+    /// crash, no page of the group is on record here, and the whole group is followed like a group of another process.
     fn take_group(&mut self, at: u64) -> Result<()> {
         let Some(together) = &mut self.desk.together else { return Ok(()) };
         let mut place = 0;

@@ -105,7 +105,8 @@ impl Desk<'_> {
         let began = thread_time();
         let Job { page, kind, .. } = &report.job;
         let answered = report.answered.is_some();
-        let mut taken = Taken { site: page.url.site, kind: *kind, answered, lag: 0, micros: report.micros };
+        let heavy = report.heavy;
+        let mut taken = Taken { site: page.url.site, kind: *kind, answered, heavy, lag: 0, micros: report.micros };
         let ended_at = report.ended_at;
         // A sitemap is taken in pieces, and may not be done when this returns.
         let is_sitemap = matches!(report.finding, Finding::Sitemap(_));

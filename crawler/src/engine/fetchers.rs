@@ -1,19 +1,19 @@
 //! The fetchers: one thread with a tokio runtime, and one task for each job. Each answer gets its sequence number and
-//! goes to the page workers. The tasks wait only for the network, and for the child processes that read PDF files.
+//! goes to the page workers. (A heavy answer gets its number later: see `line_up.rs`.) The tasks wait only for the
+//! network, and for the child processes that read PDF files.
 
-use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use crossbeam_channel::Sender;
 use frontier::{Job, JobKind};
 use futures_util::FutureExt;
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 use tokio_util::sync::CancellationToken;
 
+use super::line_up::LineUp;
 use super::message::{Answer, Fetched, Order};
 #[cfg(feature = "pdf")]
 use super::pdfs::Pdfs;
@@ -37,8 +37,8 @@ pub struct Fetchers<F> {
     /// Reads PDF files.
     #[cfg(feature = "pdf")]
     pub pdfs: Pdfs,
-    /// To the page workers; has a slot for every job, so that no send blocks.
-    pub fetched: Sender<Fetched>,
+    /// To the page workers.
+    pub fetched: LineUp,
 }
 
 impl<F: Fetch> Fetchers<F> {
@@ -51,13 +51,10 @@ impl<F: Fetch> Fetchers<F> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         std::thread::Builder::new().name("fetchers".into()).spawn(move || {
             let shared = Rc::new(self);
-            // All tasks share this thread, so no other task runs between numbering and sending: numbers have the
-            // channel's order.
-            let sequence = Rc::new(Cell::new(0));
             let tasks = LocalSet::new();
             let serve = async {
                 while let Some(order) = orders.recv().await {
-                    tokio::task::spawn_local(answer(Rc::clone(&shared), Rc::clone(&sequence), order));
+                    tokio::task::spawn_local(answer(Rc::clone(&shared), order));
                 }
                 abandon.cancelled().await;
             };
@@ -90,7 +87,7 @@ impl<F: Fetch> Fetchers<F> {
 }
 
 /// Does one job and sends one answer, even if the fetcher panics.
-async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, order: Order) {
+async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, order: Order) {
     let (job, worn, said) = (order.job.clone(), order.worn.clone(), order.said.clone());
     let answer = AssertUnwindSafe(shared.ask(order)).catch_unwind().await;
     #[cfg_attr(not(feature = "pdf"), allow(unused_mut))]
@@ -112,11 +109,8 @@ async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, orde
         Ok(Answer::Response(response)) => response.ended_at,
         _ => shared.clock.now(),
     };
-    let next = sequence.get();
-    sequence.set(next + 1);
-    // This fails only if the engine has failed. Then the answer is not needed.
-    let _ = shared.fetched.send(Fetched {
-        sequence: next,
+    shared.fetched.add(Fetched {
+        sequence: None,
         job,
         ended_at,
         worn,

@@ -28,7 +28,7 @@ pub(super) struct Jobs {
     open_pages: u64,
     /// Tells the fetchers whether hosts wait for a credit.
     pressure: Pressure,
-    /// Tells the page workers which report is taken next.
+    /// The memory of answers and reports. It is closed when the engine ends.
     under_way: UnderWay,
 }
 
@@ -94,9 +94,7 @@ impl Jobs {
 
     /// The next report in order, if it has come. Its job is open until [`Jobs::end`].
     pub fn pop(&mut self) -> Option<JobReport> {
-        let report = self.reorder.pop()?;
-        self.under_way.next(self.reorder.next());
-        Some(report)
+        self.reorder.pop()
     }
 
     /// Ends the job of a report: its credit is free again.

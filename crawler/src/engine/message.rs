@@ -39,8 +39,8 @@ pub struct Order {
 /// A job with its answer, on its way to a page worker.
 #[derive(Debug)]
 pub struct Fetched {
-    /// Position in the order of judging.
-    pub sequence: u64,
+    /// Position in the order of judging. `None` for a heavy answer, which gets it when it has been read.
+    pub sequence: Option<u64>,
     /// The job.
     pub job: Job,
     /// The time at which the answer was complete, or had failed.
@@ -68,7 +68,7 @@ pub enum Answer {
 impl Fetched {
     /// From this number of bytes on, a page takes a while to read, or makes a large report.
     const LARGE: usize = 64 << 10;
-    /// From this number of bytes on, it takes much memory to read a page.
+    /// From this number of bytes on, an answer is heavy.
     const HEAVY: usize = config::bounds::LARGE_PAGE;
 
     /// Whether the answer takes a while to read, or makes a large report.
@@ -77,15 +77,16 @@ impl Fetched {
         matches!(&self.answer, Ok(Answer::Response(_)) if is_sitemap || self.size() > Self::LARGE)
     }
 
-    /// The bytes that count for [`config::bounds::READ_AT_ONCE`] while the answer is read; 0 if it takes little memory.
-    pub fn load(&self) -> usize {
-        let Ok(Answer::Response(response)) = &self.answer else { return 0 };
+    /// The bytes that count for [`config::bounds::READ_AT_ONCE`] while the answer is read, if it is heavy: it takes
+    /// much memory and time to read.
+    pub fn weight(&self) -> Option<usize> {
+        let Ok(Answer::Response(response)) = &self.answer else { return None };
         let bytes = match self.job.kind {
             // A compressed sitemap has no size of its own.
             JobKind::Sitemap if response.body.starts_with(&[0x1f, 0x8b]) => config::bounds::SITEMAP_BYTES,
             _ => self.size(),
         };
-        if bytes > Self::HEAVY { bytes } else { 0 }
+        (bytes > Self::HEAVY).then_some(bytes)
     }
 
     /// The bytes of the body, and of the text and links that were read of it.
@@ -123,6 +124,8 @@ pub struct JobReport {
     pub weight: Option<Weight>,
     /// The time that a page worker has spent on the answer, in microseconds.
     pub micros: u64,
+    /// Whether the answer is heavy.
+    pub heavy: bool,
 }
 
 /// The result of a job.

@@ -2,8 +2,9 @@
 //! ledger (the state, the outputs and the counters), so it needs no locks.
 //!
 //! The engine hands out jobs while it has credits (`jobs`), and takes one report for each. It judges pages in the order
-//! in which they were fetched, and queues or holds their links (`desk`). It commits the changes in groups (`ledger`).
-//! Fetchers and page workers know nothing about it.
+//! in which they were fetched (heavy ones in the order in which they were read, see `line_up`), and queues or holds
+//! their links (`desk`). It commits the changes in groups (`ledger`). Fetchers and page workers know nothing about
+//! these decisions.
 
 mod alike;
 mod allowance;
@@ -21,6 +22,7 @@ mod fetchers;
 mod jobs;
 mod ledger;
 mod line;
+mod line_up;
 mod links;
 mod links_out;
 mod lists;

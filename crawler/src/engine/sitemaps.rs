@@ -77,7 +77,8 @@ impl Desk<'_> {
             let Job { page, kind, .. } = &unfinished.job;
             let (site, kind, micros) = (page.url.site, *kind, unfinished.micros);
             self.end_sitemap(unfinished)?;
-            self.taken(Taken { site, kind, answered: true, lag: 0, micros: micros + micros_since(began) }, at);
+            let micros = micros + micros_since(began);
+            self.taken(Taken { site, kind, answered: true, heavy: false, lag: 0, micros }, at);
         } else {
             unfinished.micros += micros_since(began);
             self.unfinished = Some(unfinished);

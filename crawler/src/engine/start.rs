@@ -13,7 +13,7 @@ use super::fetchers::Fetchers;
 use super::jobs::Jobs;
 use super::ledger::Ledger;
 use super::log::Log;
-use super::message::{Fetched, JobReport};
+use super::message::JobReport;
 #[cfg(feature = "pdf")]
 use super::pdfs;
 use super::scores::Scores;
@@ -21,7 +21,7 @@ use super::together::Together;
 use super::trouble::HostTroubles;
 use super::under_way::UnderWay;
 use super::usage::Usage;
-use super::{Engine, EngineError, Observer, Parts, Result, Stats, StopReason, login, rescue, scoring, worker};
+use super::{Engine, EngineError, Observer, Parts, Result, Stats, StopReason, line_up, login, rescue, scoring, worker};
 use crate::fetch::Fetch;
 use crate::fetch::budget::ByteBudget;
 use crate::fetch::pressure::Pressure;
@@ -32,7 +32,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let settings = parts.settings;
     let credits = settings.fetch.concurrency.max(1);
     let (orders, orders_out) = mpsc::channel(credits);
-    let (fetched_in, fetched) = crossbeam_channel::bounded::<Fetched>(credits);
+    let (fetched, lines) = line_up::lines(credits);
     let (reports_in, reports) = crossbeam_channel::bounded::<Vec<JobReport>>(credits);
     let (abandon, pressure) = (CancellationToken::new(), Pressure::new(credits));
 
@@ -50,7 +50,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         pressure: pressure.clone(),
         #[cfg(feature = "pdf")]
         pdfs: pdfs::Pdfs::new(parts.pdf, threads),
-        fetched: fetched_in,
+        fetched,
     };
     let fetchers = fetchers.start(orders_out, abandon.clone())?;
     let (read_in, scorer) = match settings.focus.has_program() {
@@ -64,8 +64,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     };
     let under_way = UnderWay::default();
     let searcher = parts.flow.judge().searcher(threads);
-    let workers = worker::start(threads, &parts.context, searcher.as_ref(), &under_way, &fetched, &read_in)?;
-    drop((fetched, read_in));
+    let workers = worker::start(threads, &parts.context, searcher.as_ref(), &under_way, &lines, &read_in)?;
+    drop((lines, read_in));
 
     let now = parts.clock.now();
     let scores = Scores::open(settings, parts.context.topic.as_ref(), &parts.session)?;

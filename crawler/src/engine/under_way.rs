@@ -1,11 +1,12 @@
-//! Bounds the memory of answers that are being read, and of reports on their way from the page workers to the engine.
+//! Bounds the memory of heavy answers that are being read, and of reports on their way from the page workers to the
+//! engine.
 //!
 //! While a page is read, its words, blocks and links take many times the size of its body. With many page workers, some
-//! large pages at once would take all memory. So the large answers that are read at once have a bound.
+//! heavy pages at once would take all memory. So the heavy answers that are read at once have a bound.
 //!
 //! A body is dropped when its page was read, but the URLs of the page stay in its report: a compressed sitemap of some
-//! kilobytes can name megabytes of URLs. So a worker begins no large answer while the reports under way hold too much
-//! memory. The answer that the engine waits for does not wait for reports, because nothing would move without it.
+//! kilobytes can name megabytes of URLs. So no heavy answer is begun while the reports under way hold too much memory.
+//! The engine never waits for a heavy answer, so it takes these reports in the meantime.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -17,10 +18,8 @@ pub struct UnderWay(Arc<(Mutex<State>, Condvar)>);
 struct State {
     /// The bytes of the reports.
     bytes: usize,
-    /// The bytes of the large answers that are being read.
+    /// The bytes of the heavy answers that are being read.
     read: usize,
-    /// The report that the engine takes next.
-    next: u64,
     /// Whether the engine takes no more reports.
     is_over: bool,
 }
@@ -32,7 +31,7 @@ pub struct Weight {
     bytes: usize,
 }
 
-/// A large answer that is being read. The next one may begin on drop.
+/// A heavy answer that is being read. The next one may begin on drop.
 #[derive(Debug)]
 pub struct Reading {
     all: UnderWay,
@@ -40,19 +39,18 @@ pub struct Reading {
 }
 
 impl UnderWay {
-    /// If reports hold more bytes than this, no large answer is begun.
+    /// If reports hold more bytes than this, no heavy answer is begun.
     const MOST: usize = config::bounds::UNDER_WAY;
-    /// The bytes of the large answers that are read at once. A larger answer is read alone.
+    /// The bytes of the heavy answers that are read at once. A larger answer is read alone.
     const AT_ONCE: usize = config::bounds::READ_AT_ONCE;
 
-    /// Waits until a large answer of `bytes` bytes may be read. `None` if the engine has ended.
-    pub fn admit(&self, sequence: u64, bytes: usize) -> Option<Reading> {
+    /// Waits until a heavy answer of `bytes` bytes may be read. `None` if the engine has ended.
+    pub fn admit(&self, bytes: usize) -> Option<Reading> {
         let (_, changed) = &*self.0;
         let mut state = self.lock();
-        // Whatever is being read is soon done, so also the answer that the engine waits for can wait for that.
         let waits = |state: &State| {
-            let fits = bytes == 0 || state.read == 0 || state.read.saturating_add(bytes) <= Self::AT_ONCE;
-            !fits || state.bytes >= Self::MOST && sequence > state.next
+            let fits = state.read == 0 || state.read.saturating_add(bytes) <= Self::AT_ONCE;
+            !fits || state.bytes >= Self::MOST
         };
         while waits(&state) && !state.is_over {
             state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -68,11 +66,6 @@ impl UnderWay {
     pub fn weigh(&self, bytes: usize) -> Weight {
         self.lock().bytes += bytes;
         Weight { all: self.clone(), bytes }
-    }
-
-    /// Sets the report that the engine takes next.
-    pub fn next(&self, sequence: u64) {
-        self.change(|state| state.next = sequence);
     }
 
     /// Records that the engine has ended. From now on, no code waits for pages.
@@ -107,38 +100,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_large_answer_waits_unless_it_is_the_next_one() {
+    fn a_heavy_answer_waits_while_reports_hold_much() {
         let under_way = UnderWay::default();
-        under_way.next(7);
-        assert!(under_way.admit(9, 1).is_some(), "there is room");
+        assert!(under_way.admit(1).is_some(), "there is room");
         let weight = under_way.weigh(UnderWay::MOST);
-        assert!(under_way.admit(7, 1).is_some(), "the engine waits for it");
         std::thread::scope(|scope| {
-            let later = scope.spawn(|| under_way.admit(9, 1).is_some());
+            let later = scope.spawn(|| under_way.admit(1).is_some());
             drop(weight);
             assert!(later.join().unwrap());
         });
         let _weight = under_way.weigh(UnderWay::MOST);
         std::thread::scope(|scope| {
-            let never = scope.spawn(|| under_way.admit(9, 1).is_some());
+            let never = scope.spawn(|| under_way.admit(1).is_some());
             under_way.close();
             assert!(!never.join().unwrap());
         });
     }
 
     #[test]
-    fn large_answers_are_read_at_once_as_far_as_they_fit() {
+    fn heavy_answers_are_read_at_once_as_far_as_they_fit() {
         let under_way = UnderWay::default();
         let half = UnderWay::AT_ONCE / 2;
-        let both = [under_way.admit(3, half), under_way.admit(4, half)];
-        assert!(both.iter().all(Option::is_some) && under_way.admit(5, 0).is_some(), "they fit");
+        let both = [under_way.admit(half), under_way.admit(half)];
+        assert!(both.iter().all(Option::is_some), "they fit");
         std::thread::scope(|scope| {
-            // Not even the answer that the engine waits for is read beside them.
-            let alone = scope.spawn(|| under_way.admit(0, usize::MAX));
+            let alone = scope.spawn(|| under_way.admit(usize::MAX));
             drop(both);
             let alone = alone.join().unwrap();
             assert_eq!(under_way.lock().read, usize::MAX);
-            let later = scope.spawn(|| under_way.admit(9, 1).is_some());
+            let later = scope.spawn(|| under_way.admit(1).is_some());
             drop(alone);
             assert!(later.join().unwrap());
         });

@@ -49,7 +49,7 @@ const CAUSES: [(&str, &str, &str); 13] = [
     ("hosts_left", "link", "to further hosts of a registrable domain that names hosts without end"),
     ("sitemaps_cut", "sitemap", "read in part, because of more than 50,000 entries, 50 MiB, or 8 MiB of URLs"),
     ("sitemaps_failed", "sitemap", "given up: no answer, an error of the server, or an HTML page"),
-    ("sitemaps_left", "sitemap", "named by more than 8 sitemaps in a row, or one of more than 50,000 of its host"),
+    ("sitemaps_left", "sitemap", "8 or more sitemaps in a row lead to it, or its host has named more than 50,000"),
 ];
 
 /// The word for the reason why a URL was skipped; `None` if it is a reason of another kind.

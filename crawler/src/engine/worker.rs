@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::Sender;
 use dedup_stage::judge::Searcher;
 use dedup_stage::page::{Page, Reader, says_html};
 use dedup_stage::url::Keys;
@@ -18,6 +18,7 @@ use url::Url;
 
 use super::batch;
 use super::line::{Facts, line};
+use super::line_up::Lines;
 use super::message::{Answer, AnswerFigures, Fetched, Finding, JobReport, Named, SitemapFinding};
 use super::under_way::UnderWay;
 use super::usage::{Said, is_tdm};
@@ -68,38 +69,31 @@ pub struct Context {
     pub forms: Forms,
 }
 
-/// Starts `threads` workers. They end when `fetched` is closed.
+/// Starts `threads` workers for usual answers, and as many for heavy ones. They end when the lines are closed.
 pub fn start(
     threads: usize,
     context: &Arc<Context>,
     searcher: Option<&Searcher>,
     under_way: &UnderWay,
-    fetched: &Receiver<Fetched>,
+    lines: &Lines,
     reports: &Sender<Vec<JobReport>>,
 ) -> std::io::Result<Vec<JoinHandle<()>>> {
-    (0..threads)
-        .map(|n| {
-            let (context, searcher, under_way) = (Arc::clone(context), searcher.cloned(), under_way.clone());
-            let (fetched, reports) = (fetched.clone(), reports.clone());
-            std::thread::Builder::new().name(format!("page-{n}")).spawn(move || {
-                let finder = context.topic.clone().map(Finder::new);
-                let mut worker = Worker { context: &context, searcher, reader: Reader::default(), finder };
-                batch::each(&fetched, &reports, Fetched::is_large, |item| {
-                    // No result waits here, because results are sent before a large item is begun.
-                    let reading = item.is_large().then(|| under_way.admit(item.sequence, item.load()));
-                    let began = thread_time();
-                    let mut report = worker.report(item);
-                    report.micros = micros_since(began);
-                    let bytes = report.finding.bytes();
-                    report.weight = (bytes > Worker::LIGHT).then(|| under_way.weigh(bytes));
-                    // The memory of a large page is free before the next one begins.
-                    worker.reader.forget_large();
-                    drop(reading);
-                    report
-                });
-            })
+    let kinds = (0..threads).map(|n| (n, false)).chain((0..threads).map(|n| (n, true)));
+    let start = |(n, heavy): (usize, bool)| {
+        let (context, searcher, under_way) = (Arc::clone(context), searcher.cloned(), under_way.clone());
+        let (lines, reports) = (lines.clone(), reports.clone());
+        let name = if heavy { format!("heavy-{n}") } else { format!("page-{n}") };
+        std::thread::Builder::new().name(name).spawn(move || {
+            let finder = context.topic.clone().map(Finder::new);
+            let mut worker = Worker { context: &context, searcher, reader: Reader::default(), finder };
+            if heavy {
+                worker.read_heavy(&lines, &under_way, &reports);
+            } else {
+                batch::each(&lines.usual, &reports, Fetched::is_large, |item| worker.report(item, &under_way));
+            }
         })
-        .collect()
+    };
+    kinds.map(start).collect()
 }
 
 /// One worker.
@@ -129,8 +123,33 @@ impl Worker<'_> {
     /// At most this many bytes of URLs are read from one sitemap.
     const SITEMAP: usize = config::bounds::SITEMAP_BYTES;
 
+    /// Reads heavy answers until there are no more.
+    fn read_heavy(&mut self, lines: &Lines, under_way: &UnderWay, reports: &Sender<Vec<JobReport>>) {
+        for item in &lines.heavy {
+            let Some(reading) = under_way.admit(item.weight().unwrap_or_default()) else { return };
+            let mut report = self.report(item, under_way);
+            // The memory of a heavy answer is free before the next one begins.
+            self.reader.forget_large();
+            drop(reading);
+            (report.sequence, report.heavy) = (lines.numbers.next(), true);
+            if reports.send(vec![report]).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The report of one answer, with what it cost and what it weighs.
+    fn report(&mut self, item: Fetched, under_way: &UnderWay) -> JobReport {
+        let began = thread_time();
+        let mut report = self.report_of(item);
+        report.micros = micros_since(began);
+        let bytes = report.finding.bytes();
+        report.weight = (bytes > Worker::LIGHT).then(|| under_way.weigh(bytes));
+        report
+    }
+
     /// Makes one report of one answer, even if the parser panics.
-    fn report(&mut self, item: Fetched) -> JobReport {
+    fn report_of(&mut self, item: Fetched) -> JobReport {
         let Fetched { sequence, job, ended_at, worn, said, answer, .. } = item;
         #[cfg(feature = "pdf")]
         let document = item.document;
@@ -165,7 +184,18 @@ impl Worker<'_> {
             }
             Err(error) => failed(&job, ended_at, error),
         };
-        JobReport { sequence, job, ended_at, answered: numbers, heard, received, finding, weight: None, micros: 0 }
+        JobReport {
+            sequence: sequence.unwrap_or_default(),
+            job,
+            ended_at,
+            answered: numbers,
+            heard,
+            received,
+            finding,
+            weight: None,
+            micros: 0,
+            heavy: false,
+        }
     }
 
     fn read(&mut self, answered: &Answered<'_>) -> Finding {

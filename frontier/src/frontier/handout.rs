@@ -17,11 +17,10 @@ use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
 use crate::job::{Job, JobKind, Merits, Next, Via};
 use crate::numbers::{HostId, Millis};
-use crate::process::Line;
 use crate::reason::Detail;
 use crate::robots::RobotsRules;
 use crate::rules::Stop;
-use crate::schedule::{self, Phase, Room};
+use crate::schedule::{self, Phase};
 use crate::url::{Kept, State};
 
 impl Frontier {
@@ -55,7 +54,7 @@ impl Frontier {
             if self.must_wait_in_line(id, room) {
                 continue;
             }
-            if self.is_held_back(id, now) || behind && !self.schedule.is_light(self.hosts.get(id).site.domain) {
+            if self.is_held_back(id, now) || behind && self.must_wait_until_read(id) {
                 break;
             }
             let host = self.hosts.get_mut(id);
@@ -136,7 +135,8 @@ impl Frontier {
         let asleep = self.hosts.sleep.first(now, false, session)?.map(|first| first.due.max(now + 1));
         let due = [self.schedule.next_due(), self.addresses.next_call(), self.next_place(), asleep];
         let due = due.into_iter().flatten().min();
-        // Looks at hosts that wait may come before. While a slow host is asked, nothing else may be due.
+        // A look at the hosts that wait for others may come earlier. It is needed even if nothing else is due: the open
+        // job may be of the slow host that they wait for.
         let is_open = !self.jobs.open.is_empty();
         let look = self.overtaking.next_look().filter(|_| is_open || due.is_some());
         let look = look.into_iter().chain(self.next_late().filter(|_| due.is_some())).min();
@@ -144,8 +144,8 @@ impl Frontier {
         Ok(next.map_or(Next::Idle, |next| Next::Wait(next.max(now + 1))))
     }
 
-    /// Like [`Frontier::next`], while no page may be fetched: only errands for other frontiers are handed out, which
-    /// would wait for ever.
+    /// Like [`Frontier::next`], for a time in which no page may be fetched. Only errands that other frontiers wait for
+    /// are handed out. Otherwise these frontiers would wait for ever.
     ///
     /// # Complexity
     ///
@@ -204,8 +204,9 @@ impl Frontier {
     }
 
     /// Whether the best ready host should wait, because another host has a much better URL that is due soon. A host
-    /// waits only while slots are scarce, so no slot is idle that nobody else needs. And it waits at most a tenth of
-    /// its own delay, so no crawl takes much longer. In this way a crawl with few slots spends them on its best URLs.
+    /// waits only while slots are scarce, so a slot stays idle only for a host that will need it. And it waits at most
+    /// a tenth of its own delay, so no crawl takes much longer. In this way a crawl with few slots spends them on its
+    /// best URLs.
     fn is_held_back(&self, id: HostId, now: Millis) -> bool {
         let host = self.hosts.get(id);
         let (Phase::Ready(_, rank, _) | Phase::Benched(.., rank, _), Some(best)) =
@@ -220,34 +221,6 @@ impl Frontier {
             && schedule::score(rank) < self.conduct.priority.hold_back * schedule::score(best)
             && now < host.pace.not_before.saturating_add(longest)
             && (self.schedule.fetching() > 0 || self.schedule.next_due().is_some_and(|due| due < now + Self::SOON))
-    }
-
-    /// Whether a ready host would exceed a share of the slots, or is of a large domain that had the last slot. If so,
-    /// it waits in the line of that share from now on.
-    fn must_wait_in_line(&mut self, id: HostId, room: Room) -> bool {
-        let is_of_large = self.hosts.is_of_large_domain(id);
-        let host = self.hosts.get_mut(id);
-        // A host that is in a line already has let the others go first.
-        let yields = is_of_large && matches!(host.phase, Phase::Ready(..));
-        let full = |line: &Line| self.shares.is_full(*line) && (room == Room::Own || self.shares.is_strict(*line));
-        let had_last = |line: &Line| yields && self.shares.had_last_slot(*line);
-        let behind = self.shares.load.is_behind();
-        let mut lines = host.shares().into_iter().filter(|line| !behind || line.counts_behind());
-        lines
-            .find(|line| full(line) || had_last(line))
-            .is_some_and(|line| self.schedule.bench(id, &mut host.phase, line))
-    }
-
-    /// Whether a ready host whose next job is a sitemap must wait for other sitemaps. If so, it waits in their line.
-    fn waits_for_sitemaps(&mut self, id: HostId) -> bool {
-        let phase = &mut self.hosts.get_mut(id).phase;
-        self.shares.is_full(Line::Sitemaps) && self.schedule.bench(id, phase, Line::Sitemaps)
-    }
-
-    /// Whether hosts are ready at `now` for which there is no slot, as far as a look at the schedule tells.
-    pub fn is_crowded(&self, now: Millis, free_slots: usize) -> bool {
-        self.schedule.has_line()
-            || free_slots == 0 && (!self.schedule.is_calm() || self.schedule.next_due().is_some_and(|due| due <= now))
     }
 
     /// Moves the hosts that are due at `now` among the ready ones.

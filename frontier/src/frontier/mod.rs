@@ -24,6 +24,7 @@ mod sitemap_places;
 mod skipped;
 mod step;
 mod view;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::ControlFlow;
@@ -143,11 +144,11 @@ struct Bounds {
 /// Messages for other frontiers, if each has some of the hosts.
 #[derive(Debug, Default)]
 struct Afar {
-    /// Robots files at their hosts.
+    /// Files robots.txt that are to be asked for at hosts of other frontiers.
     errands: Vec<Errand>,
-    /// Rules of their origins.
+    /// Rules that were found here for origins of other frontiers.
     answers: Vec<(Asker, crate::robots::RobotsRules)>,
-    /// Hosts here that have errands for hosts of other frontiers, and some that had.
+    /// Hosts here that are to be asked on behalf of other frontiers, and some that were.
     asked: BTreeSet<SiteId>,
 }
 

@@ -1,9 +1,13 @@
 //! How many jobs are open while this machine is behind with reading answers.
 //!
-//! Page workers and engine take answers in the order in which they came. If there is more to read than they can read, a
-//! small page waits until all large ones before it have been read, however soon its host had its turn. So while answers
+//! Page workers and engine take usual answers in the order in which they came. If there is more to read than they can
+//! read, a cheap page waits until all costly ones before it have been read, however soon its host had its turn. Heavy
+//! answers are read apart, but each of them holds a slot until it has been read. So while answers of one of these kinds
 //! wait for long, fewer costly jobs are open at once: only as many as keep the page workers busy. The crawl reads no
 //! less in this way. The waiting hosts are given their turns by cost (see `schedule/turns.rs`).
+//!
+//! Nobody knows what the pages of a new host cost. So hosts whose domains are not known yet may hold half of the slots
+//! even then.
 //!
 //! # References
 //!
@@ -17,12 +21,12 @@ use crate::numbers::Millis;
 #[derive(Debug, Default)]
 pub struct Load {
     slots: usize,
-    /// The number of costly jobs that may be open, in parts of one.
+    /// The number of costly jobs that may be open, times [`Load::PARTS`].
     window: usize,
     /// The number of sitemaps that may be open.
     sitemaps: usize,
-    /// The time since which every answer was late; `None` if the last one was not.
-    late: Option<Millis>,
+    /// The time since which every usual answer was late, and the same for heavy ones; `None` if the last one was not.
+    late: [Option<Millis>; 2],
     /// The time at which the window was last made smaller.
     cut_at: Millis,
 }
@@ -30,8 +34,8 @@ pub struct Load {
 impl Load {
     /// An answer that has waited for longer than this is late.
     const LATE: Millis = 100;
-    /// The window becomes smaller only if all answers were late for this time. After a commit a few are late, which
-    /// says nothing …
+    /// The window becomes smaller only if all answers of one kind were late for this time. After a commit a few are
+    /// late, which says nothing …
     const PATIENCE: Millis = 300;
     /// … and then no more often than this.
     const PAUSE: Millis = 100;
@@ -39,12 +43,13 @@ impl Load {
     const LEAST: usize = 2;
     /// The sitemaps that may be open at first. Nobody knows yet how much they name.
     const SITEMAPS: usize = 2;
-    /// Each answer that is taken in time, and costs as much as others, makes the window larger by one part.
+    /// Each answer that is taken in time, and costs at least half as much as a usual one, makes the window larger by
+    /// one part: one job divided by this.
     const PARTS: usize = 8;
 
     /// The load of a crawl that has this many slots and has read nothing.
     pub fn new(slots: usize) -> Self {
-        Self { slots, window: slots * Self::PARTS, sitemaps: Self::SITEMAPS, late: None, cut_at: 0 }
+        Self { slots, window: slots * Self::PARTS, sitemaps: Self::SITEMAPS, late: [None; 2], cut_at: 0 }
     }
 
     /// The answer to a request for a page or a sitemap was taken at `now`. `usual` is the cost of a usual one, in
@@ -56,14 +61,15 @@ impl Load {
             self.sitemaps = if lag > Self::LATE { (self.sitemaps / 2).max(1) } else { self.sitemaps + 1 };
             self.sitemaps = self.sitemaps.min(self.slots.max(1));
         }
+        let late = &mut self.late[usize::from(taken.heavy)];
         if lag.saturating_sub(micros / 1_000) <= Self::LATE {
-            self.late = None;
-            // Answers that cost little would be in time beside many more costly ones that are still to come.
+            *late = None;
+            // A cheap answer that is in time does not show that there is room for more costly jobs.
             let tells = 2 * micros >= usual;
             self.window = (self.window + usize::from(tells)).min(self.slots * Self::PARTS);
             return;
         }
-        let since = *self.late.get_or_insert(now);
+        let since = *late.get_or_insert(now);
         if now >= since.saturating_add(Self::PATIENCE) && now >= self.cut_at.saturating_add(Self::PAUSE) {
             let least = Self::LEAST.min(self.slots) * Self::PARTS;
             self.window = (self.window / 2).max(least);
@@ -71,7 +77,7 @@ impl Load {
         }
     }
 
-    /// A sitemap was not done after a while.
+    /// A sitemap was still open when it gave up its place. Unless this machine is behind, one more may be open.
     pub fn sitemap_is_slow(&mut self) {
         if !self.is_behind() {
             self.sitemaps = (self.sitemaps + 1).min(self.slots.max(1));
@@ -88,6 +94,11 @@ impl Load {
         self.window / Self::PARTS
     }
 
+    /// The number of costly jobs that may be open before hosts must wait whose domains are not known yet.
+    pub fn window_of_unknown(&self) -> usize {
+        self.window().max(self.slots / 2)
+    }
+
     /// The number of sitemaps that may be open.
     pub fn sitemaps(&self) -> usize {
         self.sitemaps
@@ -102,7 +113,7 @@ mod tests {
 
     /// An answer that was taken after this time, and cost little.
     fn after(lag: Millis, kind: JobKind) -> Taken {
-        Taken { site: SiteId { domain: 1, host: 1 }, kind, answered: true, lag, micros: 100 }
+        Taken { site: SiteId { domain: 1, host: 1 }, kind, answered: true, heavy: false, lag, micros: 100 }
     }
 
     #[test]
@@ -127,6 +138,20 @@ mod tests {
         assert_eq!(load.window(), Load::LEAST, "they cost little");
         (0..1_000).for_each(|n| load.taken(&in_time, 100, 7_000 + n));
         assert_eq!((load.is_behind(), load.window()), (false, 64));
+    }
+
+    #[test]
+    fn heavy_answers_that_wait_count_although_the_usual_ones_are_in_time() {
+        let (mut load, in_time) = (Load::new(64), after(10, JobKind::Page));
+        let late = Taken { heavy: true, micros: 200_000, ..after(2_000, JobKind::Page) };
+        for now in (1_000..3_000).step_by(20) {
+            load.taken(&late, 100_000, now);
+            load.taken(&in_time, 100_000, now + 10);
+        }
+        assert_eq!((load.is_behind(), load.window()), (true, Load::LEAST));
+        assert_eq!(load.window_of_unknown(), 32, "nobody knows what the pages of new hosts cost");
+        (0..500).for_each(|n| load.taken(&Taken { lag: 210, ..late }, 100_000, 3_000 + n));
+        assert_eq!((load.is_behind(), load.window_of_unknown()), (false, 64), "they are in time again");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Hosts share the slots. A slot is what one job holds while it is open; a crawl has `concurrency` of them.
 //!
-//! Hosts that answer slowly hold their slots long. Without a rule, a few of them would hold all slots. The rules are
-//! those of max-min fairness: no host is limited while no other host waits.
+//! Hosts that answer slowly hold their slots long. Without a rule, a few of them would hold all slots. The rules
+//! follow max-min fairness: apart from the limit for sitemaps, a host is limited only while other hosts have work.
 //!
 //! - Hosts that have answered with a page and were not slow lately (*proven* hosts) find slots that only they may take:
 //!   one slot for each proven host that has work, up to a quarter of the slots.
@@ -143,6 +143,11 @@ impl Shares {
     /// number of these jobs.
     pub fn is_behind(&self, costly: usize) -> bool {
         self.proven > 0 && self.load.is_behind() && costly >= self.load.window()
+    }
+
+    /// Whether then also those hosts must wait whose domains are not known yet.
+    pub fn is_far_behind(&self, costly: usize) -> bool {
+        self.is_behind(costly) && costly >= self.load.window_of_unknown()
     }
 
     /// Whether this is the share of the domain that had the last slot.

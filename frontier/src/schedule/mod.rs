@@ -177,6 +177,11 @@ impl Schedule {
         self.turns.usual
     }
 
+    /// Whether the cost of the pages of a domain is known.
+    pub fn is_known(&self, domain: u64) -> bool {
+        self.turns.is_known(domain)
+    }
+
     /// Whether pages of a domain cost much less than others.
     pub fn is_light(&self, domain: u64) -> bool {
         self.turns.is_light(domain)
@@ -193,9 +198,8 @@ impl Schedule {
     }
 
     /// The best ready host of the domain whose turn it is, if its shares have room, as far as is known. If there is
-    /// none:
-    /// the best ready host in the line of a share that may be exceeded when no other host is ready. `behind`: hosts in
-    /// lines come only if pages of their domains cost little. Returns the host, and which of both it is.
+    /// none: the best ready host in the line of a share that may be exceeded when no other host is ready. `behind`:
+    /// hosts in lines come only if pages of their domains cost little. Returns the host, and which slots it may take.
     pub fn best(&self, shares: &Shares, behind: bool) -> Option<(HostId, Room)> {
         let heads = || {
             let heads = self.lines.iter().filter_map(|(line, hosts)| Some((*line, *hosts.first()?)));
@@ -218,8 +222,8 @@ impl Schedule {
         self.ready.is_empty() && self.lines.is_empty()
     }
 
-    /// Whether a ready host waits for its share of the slots. A host whose turn it is to read a sitemap waits for
-    /// others that do, and for no slot.
+    /// Whether a ready host waits for its share of the slots. Hosts in the line of sitemaps do not count: they wait for
+    /// other sitemaps, and not for a slot.
     pub fn has_line(&self) -> bool {
         self.lines.keys().any(|line| *line != Line::Sitemaps)
     }
@@ -250,7 +254,7 @@ impl Schedule {
     }
 
     /// The hosts that should leave memory first: those that have been idle longest, then those that are due last, then
-    /// the ready ones with the worst rank. At most so many of each kind.
+    /// the worst hosts in lines, then the ready ones with the worst rank. At most so many of each kind.
     pub fn least(&self, of_each: usize) -> impl Iterator<Item = HostId> + '_ {
         let idle = self.idle.iter().map(|(_, host)| *host);
         let waiting = self.waiting.iter().rev().map(|(.., host)| *host);
@@ -344,6 +348,7 @@ mod tests {
             site: SiteId { domain, host: domain },
             kind: JobKind::Page,
             answered: true,
+            heavy: false,
             lag: 0,
             micros,
         };

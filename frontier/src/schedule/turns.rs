@@ -22,7 +22,7 @@ pub type Turn = u64;
 #[derive(Debug, Default)]
 pub struct Turns {
     domains: HashMap<u64, Costs, BuildHasherDefault<Xxh3Default>>,
-    /// The time up to which the domain that has the turn had its share.
+    /// The virtual time: the time at which the turn that was given last begins.
     now: u64,
     /// The usual cost of a page of any domain.
     pub usual: u64,
@@ -53,7 +53,8 @@ impl Turns {
         if self.scarce { (self.begins(domain) + self.expected(domain)) / Self::STEP } else { 0 }
     }
 
-    /// The earliest turn of a domain that waits, as far as it follows from what the domain has had.
+    /// The earliest turn that a waiting domain may have, by its own past turns alone. ([`Turns::of`] also counts those
+    /// of others.)
     pub fn after_had(&self, domain: u64) -> Turn {
         let had = self.domains.get(&domain).map_or(0, |costs| costs.until);
         if self.scarce { (had + self.expected(domain)) / Self::STEP } else { 0 }
@@ -75,10 +76,20 @@ impl Turns {
     }
 
     /// The expected cost of the next page of a domain. A domain whose pages are not known yet comes before domains
-    /// whose pages cost as much as others, and after those whose pages cost little. Its front page alone says little.
+    /// whose pages cost as much as others, and after those whose pages cost little. Its front page alone says little,
+    /// but more than nothing.
     fn expected(&self, domain: u64) -> u64 {
         let costs = self.domains.get(&domain).copied().unwrap_or_default();
-        if costs.read < Self::ENOUGH { costs.usual.max(self.usual / 2) } else { costs.usual }
+        match costs.read {
+            0 => self.usual / 2,
+            read if read < Self::ENOUGH => costs.usual.max(self.usual / 4),
+            _ => costs.usual,
+        }
+    }
+
+    /// Whether the cost of the pages of a domain is known.
+    pub fn is_known(&self, domain: u64) -> bool {
+        self.domains.get(&domain).is_some_and(|costs| costs.read >= Self::ENOUGH)
     }
 
     /// Whether pages of a domain cost much less than others, as far as is known.
@@ -142,6 +153,10 @@ mod tests {
             }
         }
         assert!(turns.is_light(7) && !turns.is_light(1) && !turns.is_light(9));
+        turns.end(8, true, true, 500, true);
+        assert!(!turns.is_known(8) && !turns.is_known(9) && turns.is_known(1));
+        let [front, none, costly] = [8, 9, 1].map(|domain| turns.expected(domain));
+        assert!(front < none && none < costly, "a light front page says more than none: {front} {none} {costly}");
         let (domains, mut had) = ([7, 1, 2, 3], [0; 4]);
         let mut next = domains.map(|domain| turns.of(domain));
         for _ in 0..1_000 {

@@ -200,7 +200,7 @@ impl Sim {
                 self.frontier.report(&job, outcome, self.now, &mut self.session).unwrap();
                 let micros = (self.cost)(job.url.host_str().unwrap());
                 let (site, kind) = (job.page.url.site, job.kind);
-                let taken = Taken { site, kind, answered: true, lag: self.lag, micros };
+                let taken = Taken { site, kind, answered: true, heavy: false, lag: self.lag, micros };
                 self.frontier.taken(&taken, self.now);
             }
             while self.frontier.step(&mut self.session).unwrap() {}

@@ -11,12 +11,12 @@
 //! Other URLs, which were never found, lie behind the URLs that are held back. If the pages of the sample had links
 //! that were not found before, the pages of the other URLs will have such links, too, and so on. The estimate assumes
 //! that the URLs behind have the same share of new pages as the sample. It counts at most as many URLs behind as the
-//! crawl has fetched pages. They raise the estimate and its upper end, but not the lower end.
+//! crawl has fetched pages. These URLs raise the estimate and its upper end, but not the lower end.
 //!
-//! Such links are often rare: a chain of lists leads to many pages, and only one of its lists is known. So the upper end
-//! also counts the URLs behind that are likely by what the counterparts of the held URLs led to ([`super::led::behind`]).
-//! The sample cannot show everything: if all URLs that are known are copies, the new pages far behind them raise only
-//! the upper end.
+//! Such links are often rare: a chain of lists leads to many pages, and only one of its lists is known. So the upper
+//! end also counts the URLs behind that are likely by what the counterparts of the held URLs led to
+//! ([`super::led::behind`]). The sample cannot show everything: if all URLs that are known are copies, the new pages
+//! far behind them raise only the upper end.
 
 use std::collections::BTreeMap;
 
@@ -97,9 +97,9 @@ impl LastRound<'_> {
     }
 }
 
-/// The number of new pages in a sample of this `share` that say as much about the rest as a lot with `m` new pages that
-/// was drawn and is fetched now. A single new page counts as one. Of a large lot little is left, because hardly any
-/// sample misses it.
+/// What a lot with `m` new pages says about lots that were not drawn, if it was drawn and all of it is fetched now. The
+/// unit is one new page of a sample of this `share`. With one new page the weight is 1. With many it is nearly 0,
+/// because hardly any sample misses such a lot.
 fn weight(m: u64, share: f64) -> f64 {
     let (m, missed) = (m as f64, 1.0 - share);
     if share <= 0.0 { 0.0 } else { m * share * missed.powf(m - 1.0) / (1.0 - missed.powf(m)) }

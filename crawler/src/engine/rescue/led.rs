@@ -21,7 +21,7 @@ const MOST: usize = 1 << 17;
 pub struct Led(HashMap<u64, u32>);
 
 impl Led {
-    /// Reads the records of all pages of this process.
+    /// Reads all records of pages in the state.
     pub fn read(session: &Session) -> store::Result<Self> {
         let mut led = HashMap::new();
         each_page(session, &mut |page| {
@@ -45,7 +45,7 @@ impl Led {
 /// About how many URLs that nobody has met lie behind the URLs that are held back, if these lead to as much as their
 /// counterparts. `held` has the counterparts, by the hashes of their URLs, with the number of URLs that are held back
 /// for each. A page that was found behind a counterpart does not count if it is a counterpart itself, or if another
-/// page shows the same. (Of what lies behind such a page, the URLs are known.)
+/// page shows the same. (Then its copy, and the URLs to which the copy leads, were met already.)
 pub fn behind(held: &HashMap<u64, u64>, session: &Session) -> store::Result<u64> {
     let (mut sources, mut shown, mut left_out) = (HashMap::new(), HashSet::new(), 0_u64);
     if held.is_empty() {
@@ -97,7 +97,7 @@ struct Page {
     shows: Option<u64>,
 }
 
-/// Calls `visit` with each page of this process.
+/// Calls `visit` with each record of a page in the state.
 fn each_page(session: &Session, visit: &mut dyn FnMut(Page) -> ControlFlow<()>) -> store::Result<()> {
     let mut failure = None;
     session.scan(spaces::PAGES, &[], &[], &mut |key, value| match (UrlId::read(key), PageRecord::decode(value)) {

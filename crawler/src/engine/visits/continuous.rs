@@ -1,5 +1,5 @@
-//! Visits without end: while the crawl goes on, each content cluster is visited when that buys the price of a fetch,
-//! beside the URLs that are new.
+//! Visits without end: while the crawl goes on, each content cluster is visited again when the visit is worth the price
+//! of a fetch. New URLs are fetched at the same time.
 //!
 //! The scheduler (`frontier::refresh`) says what is due. A host has one visit in the frontier's queue at a time. There
 //! visits and new URLs compete in one currency: what the fetch buys, in weighted days of freshness, as a share of what
@@ -46,7 +46,7 @@ pub(in crate::engine) struct Continuous {
     pub(super) lists: Lists,
     /// By place: whether the scheduler has it as a cluster.
     clusters: Vec<bool>,
-    /// Copies that are to be checked as soon as may be.
+    /// Copies that are to be checked as soon as possible.
     pub(super) pending: HashSet<usize>,
     /// Visits in the queue of the frontier, with their hosts.
     open: HashMap<u64, HostId>,
@@ -110,7 +110,7 @@ impl Continuous {
         };
         List::all(session)?.into_iter().for_each(|(id, list)| visits.list_read(id, list));
         (0..visits.roster.members.len()).for_each(|at| visits.enter(at));
-        // The first review finds what hosts differ by, the second one what pages differ by beside that.
+        // The first review finds how hosts differ. The second one finds how the pages of a host differ.
         for _ in 0..2 {
             (0..visits.sites.len() as HostId).for_each(|host| visits.review(host, seconds(now)));
         }

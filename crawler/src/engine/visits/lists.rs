@@ -31,7 +31,7 @@ pub(in crate::engine) struct List {
     pub is_feed: bool,
     /// When it was read last, or asked for in vain.
     pub read: Seconds,
-    /// Of what it lists, dates included, in any order.
+    /// The digest of its entries with their dates, whatever their order.
     pub digest: u64,
     /// What readings have brought.
     pub news: News,
@@ -57,7 +57,7 @@ impl List {
         session.put(spaces::LISTS, id.to_bytes(), codec::encode(self));
     }
 
-    /// It is no list any more.
+    /// Deletes the record of a URL that is no list any more.
     pub fn forget(id: UrlId, session: &mut Session) {
         session.delete(spaces::LISTS, id.to_bytes());
     }
@@ -83,7 +83,7 @@ impl List {
         self.digest = digest.unwrap_or(self.digest);
     }
 
-    /// When it is worth this price to be read again.
+    /// The time from which on another reading is worth this price.
     pub fn due(&self, price: f32) -> Seconds {
         after(self.read, self.news.interval(price))
     }

@@ -141,7 +141,7 @@ impl Member {
         self.cluster.told.is_some()
     }
 
-    /// Whether there was a page when it was asked last, or the time before.
+    /// Whether it has had a page, and has not redirected or been missing at two visits in a row since then.
     pub fn was_there(&self) -> bool {
         self.seen.is_some() && !matches!(self.life, Life::Moved | Life::Missing { times: 2.., .. })
     }

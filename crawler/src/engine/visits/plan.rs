@@ -118,7 +118,7 @@ fn beliefs(roster: &Roster, now: Seconds) -> (Refresh, HashMap<SiteId, HostId>) 
         refresh.add(host, member.id.url, &member.cluster);
         pages[host as usize].push(at);
     }
-    // The first review finds what hosts differ by, the second one what pages differ by beside that.
+    // The first review finds how hosts differ. The second one finds how the pages of a host differ.
     for _ in 0..2 {
         for (host, pages) in pages.iter().enumerate() {
             refresh.review(host as HostId, now);
