@@ -117,7 +117,7 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
     add(
         "sitemaps_left",
         stats.sitemaps_left,
-        "sitemaps not asked for: named by more than 8 sitemaps in a row, or one of more than 50,000 of their host"
+        "sitemaps not asked for: 8 or more sitemaps in a row lead to them, or their host has named more than 50,000"
             .into(),
     );
     found.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.kind.cmp(&b.kind)));

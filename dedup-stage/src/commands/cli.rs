@@ -28,7 +28,7 @@ enum Command {
     Fingerprint(commands::fingerprint::Args),
     /// Designs of the Hamming index for a number of fingerprints and a distance
     Plan(commands::plan::Args),
-    /// All near-duplicates, or pairs within a distance, of queries and what is stored
+    /// All near-duplicates, or pairs within a distance, between queries and stored ones
     Search(commands::search::Args),
     /// All near-duplicates, or pairs within a distance, in one file or between two
     Pairs(commands::pairs::Args),

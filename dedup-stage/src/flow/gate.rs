@@ -8,7 +8,7 @@ use crate::judge::Judgement;
 ///
 /// In `drop` no link of a duplicate passes. In `demote` all links of a duplicate pass, and the factor is the novelty of
 /// the page. In `keep` all links pass with the factor 1. The links of a page that is no duplicate pass with the factor
-/// 1. (In `drop` those of a page that is unique by its links alone are tried first: see [`super::Fate`].)
+/// 1. (In `drop`, the links of some unique pages are tried before they are followed: see [`super::Fate::Try`].)
 pub(super) fn gate(judgement: &Judgement, on_duplicate: OnDuplicate) -> Option<f32> {
     let repeats = judgement.verdict.twin().is_some() || judgement.verdict.known().is_some();
     match on_duplicate {

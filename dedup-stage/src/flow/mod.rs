@@ -40,9 +40,9 @@ pub enum Fate {
     Follow(f32),
     /// No link is followed. Each is held for its counterpart on the page's twin, or as news.
     Hold(Held),
-    /// The page is unique, but only by its links: its text is that of another page. Such a page may belong to a list or
-    /// to a trap. So its links are treated like those of a duplicate, and trials tell what they are worth. Only in
-    /// `drop`.
+    /// The page has the text of another page. It is unique only by its links, by a text in its chrome, or by a medium
+    /// beside media that its host often shows. Such a page may belong to a list or to a trap. So its links are treated
+    /// like those of a duplicate, and trials tell what they are worth. Only in `drop`.
     Try(Held),
     /// No link is followed. A known corpus has the page (its place among the corpora is given). A corpus has no links
     /// to compare with, so each link is held as known.

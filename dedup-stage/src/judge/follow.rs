@@ -82,8 +82,8 @@ impl Judge {
     /// Remembers the same about pages as the judge of the process that judges them. Each page comes with its place in
     /// the order of judging. All pages of all processes must be judged or followed here, in their common order.
     ///
-    /// Returns pages that later pages may name as their twins, although the judge does not keep their URLs. It keeps
-    /// those of all others ([`super::followed()`]).
+    /// Returns the pages whose URLs the judge does not keep, although later pages may name them as their twins. It
+    /// keeps the URLs of the other pages that may be twins ([`super::followed()`]).
     ///
     /// # Errors
     ///

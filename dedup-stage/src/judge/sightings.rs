@@ -59,7 +59,8 @@ pub(super) enum Remembered {
 impl Sightings {
     /// The most media, and the most texts, that are kept for one host.
     const MOST: usize = 128;
-    /// The media of a host take turns if more than one of this many pages shows only known media.
+    /// The media of a host take turns if more than one page shows only known media for each so many that show a new
+    /// one.
     const TURN: u32 = 8;
 
     /// What was seen on pages of a host.

@@ -57,7 +57,8 @@ impl Frontier {
         self.bounds.owns = Some(sites);
     }
 
-    /// Whether the host of a URL belongs to this frontier; also where it is no URL, which leads nowhere.
+    /// Whether the host of a URL belongs to this frontier. True also for a text that is no URL, because it leads
+    /// nowhere.
     pub fn has_host_of(&self, url: &str) -> bool {
         Url::parse(url).map_or(true, |url| !self.is_foreign(self.keys.site(&url)))
     }
@@ -86,8 +87,9 @@ impl Frontier {
         Ok(!self.works.is_empty())
     }
 
-    /// Releases every held link of a duplicate, and if `stopped` is set also the URLs that rewrites stopped. (URLs that
-    /// a corpus knows stay held.) This is for a crawl that goes on in another mode. [`Frontier::step`] does the work.
+    /// Releases every held link of a duplicate and every URL that was stopped for a spent budget; if `stopped` is set,
+    /// also the URLs that rewrites stopped. (URLs that are held as known stay held.) This is for a crawl that goes on
+    /// in another mode. [`Frontier::step`] does the work.
     pub fn release_all(&mut self, stopped: bool, session: &mut Session) {
         self.works.add(Task::Records { of: None, which: Which::All { stopped } }, session);
     }
@@ -105,7 +107,7 @@ impl Frontier {
         self.fallen.has(lot)
     }
 
-    /// The page of a URL of the host `site` was fetched that was followed because its lot has fallen.
+    /// A URL of the host `site` was followed because its lot has fallen, and its page was fetched.
     pub fn lot_brought(&mut self, lot: Lot, site: SiteId, new: bool, session: &mut Session) {
         if self.fallen.brought(lot, new, session) {
             self.release_lot(lot, site, session);

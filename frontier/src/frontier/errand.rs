@@ -120,9 +120,9 @@ impl Frontier {
         Ok(())
     }
 
-    /// Robots files that hosts of this frontier were sent for to hosts of other frontiers, since this was asked last.
-    /// Each has to be given to the frontier that has the host ([`Frontier::run_errand`]). They are in no state: what is
-    /// lost has to be given again.
+    /// The errands since the last call for hosts of other frontiers: the robots.txt of a host of this frontier moved
+    /// there. Each has to be given to the frontier that has the host ([`Frontier::run_errand`]). Errands are not
+    /// stored: one that is lost has to be given again.
     pub fn take_errands(&mut self) -> Vec<Errand> {
         std::mem::take(&mut self.afar.errands)
     }

@@ -31,7 +31,8 @@ pub(super) enum HostAction {
     Errand,
     /// Give up the first errand: the host has no address that may be asked.
     Forsake,
-    /// Fetch the first entry of this lane. If there is a key of a ladder, the fetch is a trial of rules or of a pair of hosts.
+    /// Fetch the first entry of this lane. If there is a key of a ladder, the fetch is a trial of rules or of a pair of
+    /// hosts.
     Fetch(usize, Box<Entry>, Url, Option<LadderKey>),
     /// Refuse or stop the first entry of this lane.
     Refuse(usize, Box<Entry>, Refusal),
@@ -210,7 +211,7 @@ impl Frontier {
     }
 
     /// The budget that counts for a URL is spent. In `drop`, the rescue tries such URLs, and follows them if they bring
-    /// something. No other mode has a rescue.
+    /// something. In the other modes such URLs are refused, and the rescue of `demote` does not try them.
     fn spent(&self, entry: &Entry) -> Pass {
         if self.conduct.on_duplicate != OnDuplicate::Drop {
             return Pass::Refuse(Refusal::Reason(SkipReason::Budget, Detail::None));

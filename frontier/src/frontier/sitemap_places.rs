@@ -1,6 +1,6 @@
 //! The places of sitemaps. Few sitemaps are open at once, because one can take long to read (`process/load.rs`). But a
-//! sitemap that a server sends slowly takes nothing of this machine. So after a while it gives its place to another one.
-//! Otherwise two slow servers would keep all other sitemaps waiting.
+//! sitemap that a server sends slowly takes nothing of this machine. So after a while it gives its place to another
+//! one. Otherwise two slow servers would keep all other sitemaps waiting.
 
 use super::Frontier;
 use crate::job::JobKind;
@@ -10,7 +10,7 @@ use crate::process::Line;
 impl Frontier {
     /// A sitemap has its place for this long.
     const PLACE: Millis = 3_000;
-    /// Its place while this machine is behind: the sitemap may have come, and wait to be read.
+    /// While this machine is behind, it has its place for this long, because it may have come and wait to be read.
     const PLACE_BEHIND: Millis = 30_000;
 
     /// Takes the shares of the slots for a job of a host.
@@ -24,8 +24,8 @@ impl Frontier {
         lines.into()
     }
 
-    /// Takes the places of sitemaps that have had them long enough. While this machine keeps up, more sitemaps may be
-    /// open then.
+    /// Takes their places away from sitemaps that have had them long enough. While this machine keeps up, each of these
+    /// also lets one more sitemap be open.
     pub(super) fn pass_on_places(&mut self, now: Millis) {
         let place = self.place();
         while let Some((began, job)) = self.jobs.sitemaps.front().copied() {
@@ -42,7 +42,7 @@ impl Frontier {
         }
     }
 
-    /// The time at which a place becomes free that a host waits for.
+    /// The time at which the next place becomes free, if a host waits for one.
     pub(super) fn next_place(&self) -> Option<Millis> {
         let (began, _) = self.jobs.sitemaps.front()?;
         let waits = self.schedule.has_hosts_in(Line::Sitemaps);

@@ -1,6 +1,6 @@
-//! URLs that are held back: links of duplicates, and URLs that learned rules stopped.
+//! URLs that are held back: held links of duplicates, and URLs that learned rules or a spent budget stopped.
 //!
-//! - `fallen` lists the kinds of URLs that a sample has shown to be held or stopped wrongly.
+//! - `fallen` lists the lots that a sample has shown to be held or stopped wrongly.
 //! - `stand_in` follows redirects, holds and stops from a counterpart or representative to the URL that was fetched.
 //! - `ladder` decides about two kinds of trials: of URLs that are held for a counterpart on another domain, and of URLs
 //!   that a rule stopped.

@@ -66,7 +66,7 @@ pub struct Prospect {
     pub opens: u8,
     /// The number of links from the seeds: URLs that are farther come earlier.
     pub depth: u32,
-    /// The number of pages to which the page led first that was fetched in its place: the more, the earlier it comes.
+    /// The number of pages first found through the page that was fetched in its place: the more, the earlier it comes.
     pub led: u32,
 }
 

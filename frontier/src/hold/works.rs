@@ -59,7 +59,8 @@ pub enum Which {
     Robots,
     /// URLs that the scope, a cap or the limit of length refused, and that are allowed now.
     Bounds,
-    /// All held URLs (but for those that a corpus knows), and perhaps the stopped ones.
+    /// All held URLs but those held as known, those stopped for a spent budget, and perhaps those that rewrites
+    /// stopped.
     All {
         /// Whether the URLs that rewrites stopped are released, too.
         stopped: bool,

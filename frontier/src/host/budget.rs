@@ -3,8 +3,8 @@
 //! A duplicate spends one page of the budget. A new page earns back four of the pages that were spent. It earns back
 //! one if its content is not new: if only its links, its pictures, a few words or a text in its chrome tell it from
 //! other pages. A budget never grows beyond its limit. So an endless space of equal pages ends when its budget is
-//! spent, however many new pages came before. A site whose copies come in random order does not spend its budget if at
-//! most four fifths of its pages are copies, whatever its size.
+//! spent, however many new pages came before. A site whose copies come in random order does not spend its budget if
+//! clearly fewer than four fifths of its pages are copies, whatever its size.
 
 use config::OnDuplicate;
 

@@ -26,7 +26,7 @@ impl Domains {
     /// A registrable domain with more hosts than this is large. If more of its hosts are in memory than its share, they
     /// are the first to leave it.
     pub const HOSTS: u32 = if cfg!(test) { 1 } else { config::bounds::HOSTS_OF_DOMAIN as u32 };
-    /// So many hosts of all large domains together may stay in memory: half of its hosts.
+    /// So many hosts of all large domains together may stay in memory: half of the hosts that it has room for.
     const ALL: usize = if cfg!(test) { 1 } else { config::bounds::HOSTS / 2 };
     /// The number of hosts that a large domain may add at once.
     pub const PLACES: u32 = if cfg!(test) { 100 } else { config::bounds::NEW_HOSTS };

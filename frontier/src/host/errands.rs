@@ -59,7 +59,7 @@ impl Errands {
         None
     }
 
-    /// Puts the errand that was taken first in line again.
+    /// Puts an errand that was taken back at the head of the line.
     pub fn put_back(&mut self, errand: Errand) {
         self.waiting.push_front(errand);
     }

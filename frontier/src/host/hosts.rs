@@ -312,7 +312,7 @@ impl Hosts {
         self.known.len()
     }
 
-    /// A sitemap was found on this day, named by its hash. Whether it was never met before.
+    /// Notes a sitemap, given by its hash, that was found on this day. True if it was never met before.
     pub fn meet_sitemap(&mut self, site: SiteId, hash: u64, day: u32, session: &mut Session) -> bool {
         let is_new = self.sitemaps.insert(hash);
         if is_new {
@@ -322,7 +322,7 @@ impl Hosts {
         is_new
     }
 
-    /// No sitemap was met.
+    /// Forgets all sitemaps, as if none had been met.
     pub fn forget_sitemaps(&mut self) {
         self.sitemaps.clear();
     }

@@ -89,7 +89,7 @@ pub struct Host {
     pub progress: Progress,
     /// Whether it is counted among the proven hosts that have work.
     pub counted: bool,
-    /// Its rank among the hosts for which others wait.
+    /// The rank of its best URL, for which other hosts may wait; `None` if no host should wait for this one.
     pub awaited: Option<Rank>,
     /// When it may be asked again.
     pub pace: Pace,

@@ -26,7 +26,7 @@ const BROUGHT: f32 = 0.1;
 const DAYS: f32 = 1.0;
 /// After so many days, a reading counts half.
 const HALF: f32 = 90.0;
-/// A list that has changed, and brought nothing, is worth so much: what it lists is known again.
+/// A reading that shows a changed list counts as at least so much news, even if nothing on the list is new.
 const CHANGED: f32 = 0.05;
 
 impl News {

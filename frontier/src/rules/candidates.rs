@@ -4,8 +4,9 @@
 //! candidate: the rewrite makes one class of several URLs, and two pages of one class agree or differ. They are a *test
 //! pair*. Each class gives one test pair.
 //!
-//! The number of candidates is bounded, for each host and over all hosts. If a host has too many, it gives up the one
-//! with the least evidence. If there are too many over all hosts, the oldest is given up.
+//! The number of candidates is bounded, for each host and over all hosts. If a host has too many, the one with the
+//! fewest agreeing pairs is given up for the new one; if all of them have many, the new one is not taken. If there are
+//! too many over all hosts, the oldest is given up.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -6,8 +6,9 @@
 //! [`RUN`] barren pages in a row prove a trap. If some of the pages brought something, it takes more pages. In a family
 //! in which one page in ten brings something, [`RUN`] barren pages in a row come up once in 2,000 runs.
 //!
-//! Lists of lists (makes, models, years) are barren, too, until the pages are reached to which they lead. So the pages of
-//! a family within [`LISTS`] links of its first page prove nothing.
+//! Lists of lists (makes, models, years) are barren, too, until the pages are reached to which they lead. So a barren
+//! page does not count if it is fewer than [`LISTS`] links deeper than the page of the family that is nearest to a
+//! seed.
 //!
 //! A trap also has no end: on average, each of its pages leads to at least [`OFFSPRING`] new URLs of the family. A
 //! family with fewer new URLs comes to an end by itself, and is no trap.

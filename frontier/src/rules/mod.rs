@@ -22,7 +22,8 @@
 //! class itself is the representative, if it was fetched well or is queued. Otherwise the next URL of the class whose
 //! turn comes is put on record as the representative. The proof of a rule also puts representatives on record: in each
 //! class that tested the rule, the page that was fetched first. If another URL is on record, the class itself is
-//! stopped, too, when its turn comes. The same holds if a mirror on another host turns a fetched URL into the class.
+//! stopped, too, when its turn comes. The same holds if a mirror turns a URL of another host that was fetched well into
+//! the class.
 //!
 //! A URL whose representative is still queued is stopped, too. When the representative was fetched, the stopped URL is
 //! tried or stays stopped. If the representative has no good answer, the stopped URL is queued again.

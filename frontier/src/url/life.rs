@@ -16,15 +16,15 @@ pub enum State {
         /// The last visit, if it was visited before.
         before: Option<Visit>,
     },
-    /// Only duplicates link to it, and their twins have counterparts of these links. It is fetched if none of the
-    /// counterparts can be fetched.
+    /// Only duplicates, or pages whose links are treated in the same way, link to it. Their twins have counterparts of
+    /// these links. It is fetched if none of the counterparts can be fetched.
     HeldFor {
         /// The counterparts, at most [`State::COUNTERPARTS`]. It waits for the first one.
         counterparts: Vec<UrlId>,
         /// What is needed to queue it.
         link: Kept,
     },
-    /// Only duplicates link to it, and it is held for another reason.
+    /// Only such pages link to it, and it is held for another reason.
     HeldAs {
         /// The reason.
         cause: HoldCause,

@@ -15,7 +15,7 @@ pub enum Keep {
     Longest,
     /// The one with the earliest date; those without a date come last
     Earliest,
-    /// The one with the shortest URL, of equally long ones the first by the alphabet
+    /// The one with the shortest URL; among equally long URLs, the first in byte order
     SmallestUrl,
 }
 

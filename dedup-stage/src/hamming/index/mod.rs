@@ -8,7 +8,8 @@
 //! | runs ([`Runs`]) | a larger set of fingerprints that crowd | the runs around the query |
 //! | tables ([`Tables`]) | everything else | a few buckets of each table |
 //!
-//! Fingerprints *crowd* if many of them share most of their key bits. The fingerprints of the pages of one site crowd.
+//! Fingerprints *crowd* if many of those with similar keys are also similar in the other bits, so that the filter tells
+//! few of them apart (`choice`). The fingerprints of the pages of one site crowd.
 //!
 //! `mod.rs` inserts fingerprints, and moves them from one form to the next. `choice` decides which form comes next.
 //! `probe` answers queries.

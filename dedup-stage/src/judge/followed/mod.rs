@@ -138,7 +138,8 @@ impl Followed {
             && statement.is_none_or(|statement| !self.may_have(statement))
     }
 
-    /// Adds a page that [`Followed::takes`]. No page ever had its fingerprint if `known` is [`Known::All`].
+    /// Adds a page that [`Followed::takes`]. If `known` is [`Known::All`], the caller must know that no page ever had
+    /// its fingerprint.
     pub(super) fn add(order: u64, head: &Head, known: Known, evidence: Vec<u8>, session: &mut Session) -> Result<()> {
         let this = Self::of_mut(session)?;
         this.index(head, known);
