@@ -28,7 +28,7 @@ pub(super) struct Jobs {
     open_pages: u64,
     /// Tells the fetchers whether hosts wait for a credit.
     pressure: Pressure,
-    /// The memory of answers and reports. It is closed when the engine ends.
+    /// Tells the page workers which report is taken next, and when the engine ends.
     under_way: UnderWay,
 }
 
@@ -94,7 +94,9 @@ impl Jobs {
 
     /// The next report in order, if it has come. Its job is open until [`Jobs::end`].
     pub fn pop(&mut self) -> Option<JobReport> {
-        self.reorder.pop()
+        let report = self.reorder.pop()?;
+        self.under_way.next(self.reorder.next());
+        Some(report)
     }
 
     /// Ends the job of a report: its credit is free again.

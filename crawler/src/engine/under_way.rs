@@ -5,8 +5,9 @@
 //! heavy pages at once would take all memory. So the heavy answers that are read at once have a bound.
 //!
 //! A body is dropped when its page was read, but the URLs of the page stay in its report: a compressed sitemap of some
-//! kilobytes can name megabytes of URLs. So no heavy answer is begun while the reports under way hold too much memory.
-//! The engine never waits for a heavy answer, so it takes these reports in the meantime.
+//! kilobytes can name megabytes of URLs. So no large answer is begun while the reports under way hold too much memory.
+//! The usual answer that the engine waits for does not wait for reports, because nothing would move without it. (The
+//! engine never waits for a heavy answer, because that has no number yet.)
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -20,6 +21,8 @@ struct State {
     bytes: usize,
     /// The bytes of the heavy answers that are being read.
     read: usize,
+    /// The report that the engine takes next.
+    next: u64,
     /// Whether the engine takes no more reports.
     is_over: bool,
 }
@@ -31,7 +34,7 @@ pub struct Weight {
     bytes: usize,
 }
 
-/// A heavy answer that is being read. The next one may begin on drop.
+/// A large answer that is being read. If it is heavy, the next one may begin on drop.
 #[derive(Debug)]
 pub struct Reading {
     all: UnderWay,
@@ -39,18 +42,19 @@ pub struct Reading {
 }
 
 impl UnderWay {
-    /// If reports hold more bytes than this, no heavy answer is begun.
+    /// If reports hold more bytes than this, no large answer is begun.
     const MOST: usize = config::bounds::UNDER_WAY;
     /// The bytes of the heavy answers that are read at once. A larger answer is read alone.
     const AT_ONCE: usize = config::bounds::READ_AT_ONCE;
 
-    /// Waits until a heavy answer of `bytes` bytes may be read. `None` if the engine has ended.
-    pub fn admit(&self, bytes: usize) -> Option<Reading> {
+    /// Waits until a large answer may be read. A usual one has a number (`sequence`), and `bytes` is 0; a heavy one has
+    /// this many bytes and no number. `None` if the engine has ended.
+    pub fn admit(&self, sequence: Option<u64>, bytes: usize) -> Option<Reading> {
         let (_, changed) = &*self.0;
         let mut state = self.lock();
         let waits = |state: &State| {
-            let fits = state.read == 0 || state.read.saturating_add(bytes) <= Self::AT_ONCE;
-            !fits || state.bytes >= Self::MOST
+            let fits = bytes == 0 || state.read == 0 || state.read.saturating_add(bytes) <= Self::AT_ONCE;
+            !fits || state.bytes >= Self::MOST && sequence.is_none_or(|sequence| sequence > state.next)
         };
         while waits(&state) && !state.is_over {
             state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -66,6 +70,11 @@ impl UnderWay {
     pub fn weigh(&self, bytes: usize) -> Weight {
         self.lock().bytes += bytes;
         Weight { all: self.clone(), bytes }
+    }
+
+    /// Sets the report that the engine takes next.
+    pub fn next(&self, sequence: u64) {
+        self.change(|state| state.next = sequence);
     }
 
     /// Records that the engine has ended. From now on, no code waits for pages.
@@ -100,20 +109,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_heavy_answer_waits_while_reports_hold_much() {
+    fn a_large_answer_waits_unless_it_is_the_next_one() {
         let under_way = UnderWay::default();
-        assert!(under_way.admit(1).is_some(), "there is room");
-        let weight = under_way.weigh(UnderWay::MOST);
-        std::thread::scope(|scope| {
-            let later = scope.spawn(|| under_way.admit(1).is_some());
-            drop(weight);
-            assert!(later.join().unwrap());
-        });
+        under_way.next(7);
+        assert!(under_way.admit(Some(9), 0).is_some() && under_way.admit(None, 1).is_some(), "there is room");
+        for (sequence, bytes) in [(Some(9), 0), (None, 1)] {
+            let weight = under_way.weigh(UnderWay::MOST);
+            assert!(under_way.admit(Some(7), 0).is_some(), "the engine waits for it");
+            std::thread::scope(|scope| {
+                let later = scope.spawn(|| under_way.admit(sequence, bytes).is_some());
+                drop(weight);
+                assert!(later.join().unwrap());
+            });
+        }
         let _weight = under_way.weigh(UnderWay::MOST);
         std::thread::scope(|scope| {
-            let never = scope.spawn(|| under_way.admit(1).is_some());
+            let never = [(Some(9), 0), (None, 1)];
+            let never = never.map(|(sequence, bytes)| {
+                scope.spawn({
+                    let under_way = &under_way;
+                    move || under_way.admit(sequence, bytes).is_some()
+                })
+            });
             under_way.close();
-            assert!(!never.join().unwrap());
+            assert!(never.into_iter().all(|never| !never.join().unwrap()));
         });
     }
 
@@ -121,14 +140,14 @@ mod tests {
     fn heavy_answers_are_read_at_once_as_far_as_they_fit() {
         let under_way = UnderWay::default();
         let half = UnderWay::AT_ONCE / 2;
-        let both = [under_way.admit(half), under_way.admit(half)];
-        assert!(both.iter().all(Option::is_some), "they fit");
+        let both = [under_way.admit(None, half), under_way.admit(None, half)];
+        assert!(both.iter().all(Option::is_some) && under_way.admit(Some(5), 0).is_some(), "they fit");
         std::thread::scope(|scope| {
-            let alone = scope.spawn(|| under_way.admit(usize::MAX));
+            let alone = scope.spawn(|| under_way.admit(None, usize::MAX));
             drop(both);
             let alone = alone.join().unwrap();
             assert_eq!(under_way.lock().read, usize::MAX);
-            let later = scope.spawn(|| under_way.admit(1).is_some());
+            let later = scope.spawn(|| under_way.admit(None, 1).is_some());
             drop(alone);
             assert!(later.join().unwrap());
         });

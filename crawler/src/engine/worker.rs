@@ -89,7 +89,11 @@ pub fn start(
             if heavy {
                 worker.read_heavy(&lines, &under_way, &reports);
             } else {
-                batch::each(&lines.usual, &reports, Fetched::is_large, |item| worker.report(item, &under_way));
+                batch::each(&lines.usual, &reports, Fetched::is_large, |item| {
+                    // No result waits here, because results are sent before a large item is begun.
+                    let _reading = item.is_large().then(|| under_way.admit(item.sequence, 0));
+                    worker.report(item, &under_way)
+                });
             }
         })
     };
@@ -126,7 +130,7 @@ impl Worker<'_> {
     /// Reads heavy answers until there are no more.
     fn read_heavy(&mut self, lines: &Lines, under_way: &UnderWay, reports: &Sender<Vec<JobReport>>) {
         for item in &lines.heavy {
-            let Some(reading) = under_way.admit(item.weight().unwrap_or_default()) else { return };
+            let Some(reading) = under_way.admit(None, item.weight().unwrap_or_default()) else { return };
             let mut report = self.report(item, under_way);
             // The memory of a heavy answer is free before the next one begins.
             self.reader.forget_large();

@@ -24,6 +24,7 @@ pub(super) const KINDS: &[&str] = &[
     "ports",
     "queries",
     "deep",
+    "brief",
     "heavy",
     "letters",
     "blocks",
@@ -112,6 +113,8 @@ pub(super) async fn answer(kind: &str, host: &str, path: &str, stream: &mut TcpS
         "many" => (1..10).for_each(|n| link(format_args!("/{n}"))),
         "ports" => (1..10_000).for_each(|port| link(format_args!("http://{host}:{}/", port + 1_024))),
         "queries" => (0..5_000).for_each(|_| link(format_args!("/q?{:x}={:x}", rng.u64(..), rng.u64(..)))),
+        // Just too small to be read apart from other pages.
+        "brief" => (0..10_000).for_each(|_| link(format_args!("/{:05x}", rng.u32(..1 << 20)))),
         "deep" => (0..2_000).for_each(|n| link(format_args!("/{}{n}", "d/".repeat(800)))),
         "heavy" => {
             link(format_args!("/{:x}", rng.u64(..)));

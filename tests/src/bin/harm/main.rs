@@ -74,6 +74,7 @@ const ATTACKS: &[Attack] = &[
     ("10,000 ports a page, 64 hosts", "ports", 64, &[]),
     ("5,000 names of parameters a page, 64 hosts", "queries", 64, &[]),
     ("2,000 links of 800 folders, 64 hosts", "deep", 64, &[]),
+    ("10,000 short links in 210 KB, 64 hosts", "brief", 64, &[]),
     ("pages of 2 MiB, 2,000 hosts", "heavy", 2_000, &[]),
     ("subdomains without end, 64 domains", "wild", 64, &[]),
     ("redirects to subdomains without end, 64 domains", "hops", 64, &[]),
