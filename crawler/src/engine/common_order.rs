@@ -27,8 +27,8 @@ impl Engine<'_> {
             return Ok(());
         };
         let is_ordered = together.peers.is_ordered();
-        while let Some(report) = self.jobs.pop() {
-            let proposed = self.desk.proposed(&report)?;
+        while let Some(mut report) = self.jobs.pop() {
+            let proposed = self.desk.proposed(&mut report)?;
             let now = self.now();
             if !is_ordered {
                 self.jobs.end(&report);

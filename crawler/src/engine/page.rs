@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use dedup_stage::flow::{Fate, FlowResult};
 use dedup_stage::judge::{Case, Changed, Judge, Judgement, Shown, UniqueBy, Verdict};
+use dedup_stage::url::PageId;
 use frontier::rules::{Content, Lesson};
 use frontier::{Brought, Frontier, Job, Millis, Outcome, SkipReason};
 use url::Url;
@@ -27,6 +28,23 @@ use crate::sink::{PageOut, Twin};
 use crate::stub::Label;
 
 impl Desk<'_> {
+    /// Notes which links of a page that was visited before lead to URLs that were known at its last visit. A URL that
+    /// was first fetched after that visit was not known. This is not asked at the second visit: when a crawl begins,
+    /// most pages are fetched before the pages that they lead to.
+    pub(super) fn note_known_links(&self, job: &Job, before: &PageRecord, finding: &mut PageFinding) -> Result<()> {
+        if before.shown.as_ref().is_none_or(|shown| shown.sha256 == finding.page.sha256) {
+            return Ok(());
+        }
+        for link in &mut finding.links {
+            link.met = self.frontier.met(link.id.url);
+            if link.met && link.content && job.page.visit > 2 {
+                let first = self.ledger.page(PageId { url: link.id, visit: 1 })?;
+                link.met = first.is_none_or(|first| first.fetched_at <= before.fetched_at);
+            }
+        }
+        Ok(())
+    }
+
     /// Takes an answer to a request for a page.
     pub(super) fn take_page(&mut self, job: Job, ended_at: Millis, mut finding: PageFinding) -> Result<()> {
         let PageFinding { status, elapsed, retry_after, .. } = finding;
@@ -46,8 +64,9 @@ impl Desk<'_> {
         self.no_more_attempts(&job)?;
         let leads = self.lead(&job, &mut finding)?;
         let before = self.before(&job)?;
-        if before.is_some() {
-            finding.links.iter_mut().for_each(|link| link.met = self.frontier.met(link.id.url));
+        // With other processes, this was noted when the page was proposed, and all of them judge by that.
+        if let Some(before) = before.as_ref().filter(|_| self.together.is_none()) {
+            self.note_known_links(&job, before, &mut finding)?;
         }
         let (result, alike) = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
         let FlowResult { judgement, links: fate, shown } = result;

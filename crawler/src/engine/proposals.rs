@@ -70,12 +70,15 @@ impl Desk<'_> {
 impl Desk<'_> {
     /// The part of a report that other processes must know. `None` if it is no page that the judge compares, and also
     /// if its links alone fill a message. Only this process knows such a page.
-    pub(super) fn proposed(&self, report: &JobReport) -> Result<Option<Proposed>> {
+    pub(super) fn proposed(&self, report: &mut JobReport) -> Result<Option<Proposed>> {
         let JobReport { job, ended_at, finding: Finding::Page(page), .. } = report else { return Ok(None) };
         if job.is_requisite() || page.redirect.is_some() || page.unchanged {
             return Ok(None);
         }
         let before = self.before(job)?;
+        if let Some(before) = &before {
+            self.note_known_links(job, before, page)?;
+        }
         let case = Case {
             order: 0,
             id: job.page,

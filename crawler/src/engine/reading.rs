@@ -3,7 +3,7 @@
 
 #[cfg(feature = "pdf")]
 use dedup_stage::digest::sha256;
-use dedup_stage::page::{self, Page, Rels};
+use dedup_stage::page::{self, LinkTexts, Page, Rels};
 use dedup_stage::url::drop_user;
 use frontier::{Job, Millis, robots};
 use url::Url;
@@ -192,6 +192,7 @@ impl Worker<'_> {
         };
         let mut page = self.reader.read(&input);
         page.links = links.into_iter().map(link).collect();
+        page.link_texts = LinkTexts::default();
         page.links_cut = u32::try_from(cut).unwrap_or(u32::MAX);
         // The text of a feed is its list of entries.
         page.text = list.unwrap_or(page.text);

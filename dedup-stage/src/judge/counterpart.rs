@@ -1,5 +1,6 @@
 //! Finds the counterpart of each link of a page: the link that its twin has in the same place.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ::url::Url;
@@ -183,7 +184,7 @@ impl Comparison {
     /// Whether any link of the page is news. Links in chrome and opaque links count, too, because a page with few words
     /// may consist of its links.
     pub(super) fn has_any_news(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &Session) -> Result<bool> {
-        let any = |this: &Self| case.links.iter().any(|link| this.look_up(link) == Some(Counterpart::News));
+        let any = |this: &Self| case.links.iter().any(|link| this.lacks(link));
         if !any(self) {
             return Ok(false);
         }
@@ -214,6 +215,20 @@ impl Comparison {
             |aside: &&Aside| aside.hashes.iter().all(|hash| known.media.decides(*hash) && !known.media.contains(*hash));
         let others = case.page.asides.iter().filter(lacks).copied().collect();
         Asides { others, is_of_host: self.own_site() == self.twin_site() }
+    }
+
+    /// Whether the twin certainly lacks a link.
+    pub(super) fn lacks(&self, link: &OutLink) -> bool {
+        self.look_up(link) == Some(Counterpart::News)
+    }
+
+    /// The number of links of the twin that the page lacks, if twin and page are two visits to one URL. `None` if not
+    /// all links of the twin are known.
+    pub(super) fn links_gone(&self, case: &Case<'_>) -> Option<usize> {
+        let known = self.known.as_ref().filter(|known| known.links.is_whole)?;
+        let site = self.twin_site();
+        let shown: HashSet<u32> = case.links.iter().map(|link| name_on(site, link.id, link.reference)).collect();
+        Some(known.links.sorted.iter().filter(|name| !shown.contains(name)).count())
     }
 
     fn has_news(&self, case: &Case<'_>) -> bool {

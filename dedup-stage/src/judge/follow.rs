@@ -17,7 +17,7 @@ use super::followed::{Followed, Head, Known};
 use super::links::LinkSet;
 use super::{Candidate, Case, Evidence, Judge, OutLink, Shown, UrlOf};
 use crate::page::media::MediumKind;
-use crate::page::{Aside, Page};
+use crate::page::{Aside, LinkTexts, Page};
 use crate::signature::OddSketch;
 use crate::store::{Error, Result, Session, codec};
 
@@ -39,10 +39,20 @@ struct Rest {
     before: Option<Shown>,
     /// The odd sketch of the page's content.
     odd: Option<OddSketch>,
-    /// The links of the page, and whether each stands in the content.
-    links: Vec<(String, bool)>,
+    /// The links of the page.
+    links: Vec<RestLink>,
+    /// The texts of the links. Left out if the page was not visited before, because no verdict needs them then.
+    link_texts: LinkTexts,
     /// The running texts in its chrome.
     asides: Vec<Aside>,
+}
+
+/// A link of the page. The fields are those of [`OutLink`].
+#[derive(Debug, Serialize, Deserialize)]
+struct RestLink {
+    url: String,
+    content: bool,
+    met: bool,
 }
 
 impl Proposal {
@@ -57,8 +67,14 @@ impl Proposal {
         let head = Head { id, sha256, signature, statement, is_first: before.is_none() };
         let evidence =
             Evidence { head, url: url.as_str().to_owned(), text: page.text, fetched_at, links: LinkSet::of(case) };
-        let links = links.iter().map(|link| (link.url.as_str().to_owned(), link.content)).collect();
-        let rest = Rest { before: before.cloned(), odd: page.odd, links, asides: page.asides.clone() };
+        let links = links.iter().map(|OutLink { url, content, met, .. }| RestLink {
+            url: url.as_str().to_owned(),
+            content: *content,
+            met: *met,
+        });
+        let link_texts = before.map(|_| page.link_texts.clone()).unwrap_or_default();
+        let (odd, asides) = (page.odd, page.asides.clone());
+        let rest = Rest { before: before.cloned(), odd, links: links.collect(), link_texts, asides };
         Some(Self { evidence: codec::encode(&evidence), rest: codec::encode(&rest) })
     }
 
@@ -190,7 +206,9 @@ impl Judge {
         let rest: Rest = codec::decode(&page.rest, "a page of another process")?;
         let Head { id, sha256, signature, statement, .. } = &evidence.head;
         let url = parse(&evidence.url)?;
-        let links = rest.links.iter().map(|(url, content)| Ok(OutLink::new(parse(url)?, *content, &self.keys)));
+        let links = rest.links.iter().map(|RestLink { url, content, met }| {
+            Ok(OutLink { met: *met, ..OutLink::new(parse(url)?, *content, &self.keys) })
+        });
         let links: Vec<OutLink> = links.collect::<Result<_>>()?;
         let media = evidence.links.media.members().into_iter();
         let read = Page {
@@ -198,6 +216,7 @@ impl Judge {
             sha256: *sha256,
             text: evidence.text,
             odd: rest.odd,
+            link_texts: rest.link_texts,
             signature: signature.clone(),
             statement: *statement,
             media: media.filter(|medium| MediumKind::of(*medium) != MediumKind::Text).map(u64::from).collect(),

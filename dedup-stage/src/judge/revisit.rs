@@ -4,8 +4,8 @@ use super::counterpart::Comparison;
 use super::digests::Owner;
 use super::entry::Entry;
 use super::links::LinkSet;
-use super::{Case, Judge, Judgement, Shown, UniqueBy, UrlOf, Verdict};
-use crate::signature::Sketch;
+use super::{Case, Judge, Judgement, OutLink, Shown, UniqueBy, UrlOf, Verdict};
+use crate::signature::{Difference, OddSketch, Sketch};
 use crate::store::{Result, Session};
 use crate::url::PageId;
 
@@ -18,13 +18,17 @@ const NEW_LINKS: usize = 2;
 impl Judge {
     /// Whether a page says what its URL said at the last visit. It does if it has the same bytes. It also does if its
     /// text is the same and its links and media say nothing new. The text is the same if its words are the same, or
-    /// nearly the same, or if only the template of the host has changed.
+    /// nearly the same, if it consists mostly of links and shows other known links, or if only the template of the host
+    /// has changed.
     pub(super) fn is_unchanged(&mut self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
         if case.page.sha256 == before.sha256 {
             return Ok(true);
         }
-        if !has_same_text(case, before) && !self.is_template(case, before, session)? {
-            return Ok(false);
+        if !has_same_text(case, before) {
+            let Some(difference) = self.difference(case, before, session)? else { return Ok(false) };
+            if !difference.is_links() && !self.is_template(case, before, &difference, session)? {
+                return Ok(false);
+            }
         }
         if !before.accepted {
             // The links of a page that was not accepted are not stored.
@@ -44,6 +48,20 @@ impl Judge {
                 words as usize >= WORDS_PER_LINK * links || new < NEW_LINKS
             }
         })
+    }
+
+    /// The difference between a page and its earlier content, without known links in place of other links. `None` if
+    /// one of the two has no words.
+    fn difference(&self, case: &Case<'_>, before: &Shown, session: &Session) -> Result<Option<TextDifference>> {
+        let (Some(now), Some(then)) = (&case.page.odd, &before.odd) else { return Ok(None) };
+        let whole = TextDifference { what: now.difference(then), gone: 0, most: now.most(then) };
+        // The links of a page that was not accepted are not stored.
+        if case.page.link_texts.is_empty() || !before.accepted {
+            return Ok(Some(whole));
+        }
+        let id = PageId { url: case.id.url, visit: before.visit };
+        let earlier = Comparison::accepted(case, id, &self.keys, session)?;
+        Ok(Some(without_links(case, &earlier, whole).unwrap_or(whole)))
     }
 
     /// Estimated resemblance of a page's text to the text of its URL at the last visit, 0..1; `None` if one of them has
@@ -109,6 +127,56 @@ impl Judge {
     }
 }
 
+/// The difference between the texts of a page at two visits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextDifference {
+    /// The pairs of words that only one of the texts has.
+    pub(super) what: Difference,
+    /// About so many of these pairs belong to links that were exchanged for others.
+    pub(super) gone: usize,
+    /// A difference with fewer pairs is none.
+    most: f32,
+}
+
+impl TextDifference {
+    /// If the length of a text is estimated, this times as many pairs may belong to it.
+    const GONE: f32 = 1.25;
+
+    /// Whether links were exchanged for others, and the rest of the text is the same.
+    fn is_links(&self) -> bool {
+        self.gone > 0 && self.is_small(&self.what, 0)
+    }
+
+    /// Whether the texts say the same if so many known differences were taken out of the difference, and this remains.
+    pub(super) fn is_small(&self, rest: &Difference, parts: usize) -> bool {
+        rest.is_less_than(self.most + OddSketch::PART * parts as f32 + Self::GONE * self.gone as f32)
+    }
+}
+
+/// The difference between a page that consists mostly of links and its earlier content, without the links that came and
+/// those that went. `None` if a link came whose URL was not met before, or if the page has more or fewer links than
+/// before: then it says something new by its links. (A box of related pages exchanges known links, for example.)
+///
+/// The texts of the links that came are known, so their words are taken out of the difference. The texts of the links
+/// that went are not known any more. They are counted as if they were as long as those that came.
+fn without_links(case: &Case<'_>, earlier: &Comparison, whole: TextDifference) -> Option<TextDifference> {
+    let (mut what, mut came, mut pairs) = (whole.what, 0, 0);
+    for text in case.page.link_texts.iter() {
+        let links = text.links.iter().filter_map(|link| case.links.get(*link as usize));
+        let others: Vec<&OutLink> = links.filter(|link| earlier.lacks(link)).collect();
+        if others.iter().any(|link| !link.met) {
+            return None;
+        }
+        if !others.is_empty() {
+            (came, pairs) = (came + others.len(), pairs + text.flips.len());
+            what = what.without_passage(text.flips);
+        }
+    }
+    let went = earlier.links_gone(case)?;
+    let is_exchange = came > 0 && went > 0 && came <= 2 * went && went <= 2 * came;
+    is_exchange.then(|| TextDifference { what, gone: (pairs * went).div_ceil(came), ..whole })
+}
+
 /// Whether a page has the same words as its URL showed before, or nearly the same. A page without words and media says
 /// nothing. It still says nothing if its bytes are others (a script has a new name, say).
 fn has_same_text(case: &Case<'_>, before: &Shown) -> bool {
@@ -120,7 +188,7 @@ fn has_same_text(case: &Case<'_>, before: &Shown) -> bool {
         return case.page.statement == before.statement;
     }
     match (&case.page.odd, &before.odd) {
-        (Some(now), Some(then)) => now.is_same(then, &now.difference(then), 0),
+        (Some(now), Some(then)) => now.is_same(then),
         _ => false,
     }
 }

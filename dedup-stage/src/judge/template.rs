@@ -16,6 +16,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::revisit::TextDifference;
 use super::{Case, Judge, Shown};
 use crate::signature::{Difference, OddSketch};
 use crate::spaces;
@@ -168,9 +169,16 @@ impl Judge {
     /// remembers the difference. A duplicate changes when its twin does, and that is no template. So the difference of
     /// a duplicate is not remembered, and it is explained only by differences that two other pages have shown. Pages
     /// with too little text are left out.
-    pub(super) fn is_template(&mut self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
-        let is_left_out = before.statement.is_some() || case.page.statement.is_some();
-        let (Some(now), Some(then), false) = (&case.page.odd, &before.odd, is_left_out) else { return Ok(false) };
+    pub(super) fn is_template(
+        &mut self,
+        case: &Case<'_>,
+        before: &Shown,
+        difference: &TextDifference,
+        session: &mut Session,
+    ) -> Result<bool> {
+        if before.statement.is_some() || case.page.statement.is_some() {
+            return Ok(false);
+        }
         if self.resemblance_to(before, case, session)?.is_some_and(|resemblance| resemblance < OWN) {
             return Ok(false);
         }
@@ -178,20 +186,23 @@ impl Judge {
         let known = session.get(spaces::TEMPLATES, &key)?;
         let known = known.map(|value| codec::decode(&value, "the differences of a host")).transpose()?;
         let mut known: Differences = known.unwrap_or_default();
-        let (what, page, is_duplicate) = (now.difference(then), case.id.url.url, before.is_duplicate());
+        let TextDifference { what, gone, .. } = *difference;
+        let (page, is_duplicate) = (case.id.url.url, before.is_duplicate());
         let is_other = |seen: &SeenDifference| seen.is_shared() || !is_duplicate && seen.page != page;
         let may_explain =
             |seen: &SeenDifference| seen.shown >= Differences::SEVERAL || is_other(seen) && !seen.is_linked(case);
         // The rest must be small, and less than half of the whole difference. Otherwise small differences would explain
-        // anything.
+        // anything. (Links that were exchanged count in neither.)
         // (The first comparison is a quick one that most differences fail.)
+        let own = |difference: &Difference| difference.pairs() - gone as f32;
         let is_small = |rest: &Difference, parts| {
-            rest.odd() <= what.odd() && now.is_same(then, rest, parts) && rest.pairs() * 2.0 <= what.pairs()
+            rest.odd() <= what.odd() && difference.is_small(rest, parts) && own(rest) * 2.0 <= own(&what)
         };
         let explained = known.explain(what, &may_explain, &is_small);
         match &explained {
             Some(places) => known.share(places, LinkFilter::of(content_links(case))),
-            None if is_duplicate => return Ok(false),
+            // No other page shows this difference, because the links that went belong to it.
+            None if is_duplicate || gone > 0 => return Ok(false),
             None => known.add(SeenDifference { what, page, links: LinkFilter::of(content_links(case)), shown: 1 }),
         }
         known.order = case.order;
@@ -205,7 +216,7 @@ impl Judge {
 /// present content.
 pub(super) fn kept(before: Option<OddSketch>, now: Option<OddSketch>) -> Option<OddSketch> {
     match (before, now) {
-        (Some(before), Some(now)) if before.is_same(&now, &before.difference(&now), 0) => Some(before),
+        (Some(before), Some(now)) if before.is_same(&now) => Some(before),
         (_, now) => now,
     }
 }

@@ -21,6 +21,7 @@ mod html;
 mod kind;
 mod language;
 mod letters;
+mod link_texts;
 mod links;
 pub(crate) mod media;
 mod medium;
@@ -47,6 +48,7 @@ use belief::believed;
 use content::Passage;
 pub use html::refresh_target;
 pub use kind::Kind;
+pub use link_texts::{LinkText, LinkTexts};
 use outline::Outline;
 pub use outline::{Block, Shape};
 pub use rel::Rels;
@@ -124,6 +126,8 @@ pub struct Page {
     /// The odd sketch of its content, which is compared with that of another visit to the URL. `None` if it has no
     /// content.
     pub odd: Option<OddSketch>,
+    /// The texts of its links, if it consists mostly of links.
+    pub link_texts: LinkTexts,
     /// For a page that has too little text for a signature: a digest of all that it says. `None` if it says nothing.
     pub statement: Option<[u8; 32]>,
 }
@@ -224,7 +228,7 @@ impl Reader {
             content::choose(&self.outline.blocks, &self.spans, &self.hashes, self.believed, &mut self.content);
             self.mark_content_links(&mut page.links);
             let links = page.links.iter().map(|link| (&link.url, link.content));
-            page.odd = self.odd_sketch();
+            (page.odd, page.link_texts) = self.odd_sketch();
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
             if page.signature.is_some() {
                 page.asides = asides::read(&self.outline.blocks, &self.spans, &self.hashes, self.believed);
@@ -270,17 +274,20 @@ impl Reader {
     }
 
     /// The odd sketch of the content. If at least half of the content is text, lists of links are left out. Their links
-    /// are compared one by one, and a box of related pages has other links at each visit.
-    fn odd_sketch(&self) -> Option<OddSketch> {
-        let block = |passage: &Passage| &self.outline.blocks[passage.block];
+    /// are compared one by one, and a box of related pages has other links at each visit. Otherwise the texts of the
+    /// links are told apart.
+    fn odd_sketch(&self) -> (Option<OddSketch>, LinkTexts) {
+        let blocks = || self.content.iter().map(|passage| (passage, &self.outline.blocks[passage.block]));
         let (mut all, mut in_lists) = (0, 0);
-        for passage in &self.content {
+        for (passage, block) in blocks() {
             all += passage.words.len();
-            in_lists += if block(passage).is_list() { passage.words.len() } else { 0 };
+            in_lists += if block.is_list() { passage.words.len() } else { 0 };
         }
         let with_lists = in_lists * 2 > all;
-        let chosen = self.content.iter().filter(|passage| with_lists || !block(passage).is_list());
-        OddSketch::of(chosen.map(|passage| (&self.hashes[passage.words.clone()], block(passage).shape != Shape::Item)))
+        let chosen = blocks().filter(|(_, block)| with_lists || !block.is_list());
+        let odd = OddSketch::of(chosen.map(|(passage, block)| (&self.hashes[passage.words.clone()], block.is_prose())));
+        let texts = with_lists.then(|| LinkTexts::of(blocks(), &self.hashes, &self.places));
+        (odd, texts.unwrap_or_default())
     }
 
     /// Finds out which links stand in the content: from its first block on. Lists that are not taken into the text

@@ -51,6 +51,11 @@ impl Block {
         u64::from(self.link_ink) * 100 < u64::from(self.ink) * u64::from(percent)
     }
 
+    /// Whether its words form sentences or headings. The items of lists and tables, and preformatted text, do not.
+    pub(super) fn is_prose(&self) -> bool {
+        self.shape != Shape::Item
+    }
+
     /// Whether it is a list of links: at least half of it is text of links.
     pub(super) fn is_list(&self) -> bool {
         self.shape != Shape::Heading && !self.links_below(50)

@@ -31,8 +31,9 @@ impl OddSketch {
     /// This many pairs make a difference in any page. A sentence that is replaced takes away one pair
     /// for each of its words, and the new sentence adds one for each of its words.
     const MANY: f32 = 22.0;
-    /// Each known difference that was taken out allows for this many more pairs.
-    const PART: f32 = 6.0;
+    /// If a known difference is taken out of another one, this many of its pairs may remain, because it may have had
+    /// other dates.
+    pub const PART: f32 = 6.0;
     /// In a short page, this share of the pairs of both texts makes a difference.
     const SHARE: f32 = 0.08;
 
@@ -42,13 +43,19 @@ impl OddSketch {
         let (mut flips, mut pairs) = (Flips([0; 256]), 0usize);
         for (words, is_prose) in passages {
             pairs += words.len();
-            if is_prose {
-                flips.add(words, |word| if is_number(word) { NUMBER } else { word });
-            } else {
-                flips.add(words, |word| word);
-            }
+            Self::flips(words, is_prose, |bit| flips.flip(bit));
         }
         (pairs > 0).then(|| Self { bits: flips.bits(), pairs: u16::try_from(pairs).unwrap_or(u16::MAX) })
+    }
+
+    /// Calls `flip` with the bit that each pair of a passage flips.
+    #[inline]
+    pub fn flips(words: &[WordHash], is_prose: bool, flip: impl FnMut(u8)) {
+        if is_prose {
+            flips(words, |word| if is_number(word) { NUMBER } else { word }, flip);
+        } else {
+            flips(words, |word| word, flip);
+        }
     }
 
     /// The odd sketch of the difference between two texts.
@@ -57,12 +64,26 @@ impl OddSketch {
         Difference { bits: std::array::from_fn(|at| self.bits[at] ^ other.bits[at]), grew, slack: 0 }
     }
 
-    /// Whether two texts with this difference say the same. `parts` is the number of known differences that were taken
-    /// out of `difference`. Each of them may have had other dates, so some of its pairs may remain.
-    pub fn is_same(&self, other: &Self, difference: &Difference, parts: usize) -> bool {
-        let pairs = f32::from(self.pairs) + f32::from(other.pairs);
-        let most = Self::MANY.min(Self::SHARE * pairs) + Self::PART * parts as f32;
-        difference.pairs() < most && difference.grew.unsigned_abs() as f32 <= most + difference.slack as f32
+    /// Whether two texts say the same.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.difference(other).is_less_than(self.most(other))
+    }
+
+    /// The number of pairs from which on two texts say different things.
+    pub fn most(&self, other: &Self) -> f32 {
+        Self::MANY.min(Self::SHARE * (f32::from(self.pairs) + f32::from(other.pairs)))
+    }
+}
+
+/// Calls `flip` with the bit of each pair of a passage. `fold` gives equal hashes to words that count as one.
+#[inline]
+fn flips(words: &[WordHash], fold: impl Fn(WordHash) -> WordHash, mut flip: impl FnMut(u8)) {
+    let mut before = START;
+    for &word in words {
+        let word = fold(word);
+        let hash = fold_multiply(before.rotate_left(23) ^ word, 0x9E37_79B9_7F4A_7C15);
+        flip(((u128::from(hash) * BITS as u128) >> 64) as u8);
+        before = word;
     }
 }
 
@@ -72,17 +93,9 @@ impl OddSketch {
 struct Flips([u8; 256]);
 
 impl Flips {
-    /// Flips the bits of the pairs of a passage. `fold` gives equal hashes to words that count as one.
     #[inline]
-    fn add(&mut self, words: &[WordHash], fold: impl Fn(WordHash) -> WordHash) {
-        let mut before = START;
-        for &word in words {
-            let word = fold(word);
-            let hash = fold_multiply(before.rotate_left(23) ^ word, 0x9E37_79B9_7F4A_7C15);
-            let bit = ((u128::from(hash) * BITS as u128) >> 64) as u8;
-            self.0[usize::from(bit)] = self.0[usize::from(bit)].wrapping_add(1);
-            before = word;
-        }
+    fn flip(&mut self, bit: u8) {
+        self.0[usize::from(bit)] = self.0[usize::from(bit)].wrapping_add(1);
     }
 
     /// The bits that were flipped an odd number of times.
@@ -114,10 +127,22 @@ impl Difference {
         Self { bits, grew: self.grew - other.grew, slack: self.slack + slack }
     }
 
+    /// This difference without a passage that only the first text has. `flips` are the bits that the pairs of the
+    /// passage flip ([`OddSketch::flips`]).
+    pub fn without_passage(mut self, flips: &[u8]) -> Self {
+        flips.iter().for_each(|bit| self.bits[usize::from(bit / 8)] ^= 1 << (bit % 8));
+        Self { grew: self.grew - flips.len() as i32, ..self }
+    }
+
     /// Whether most of it is a text in place of another one. Such texts may take turns (advertisements, for example),
     /// so their difference may be met in both directions. A text that came, or that went, went in one direction only.
     fn is_replacement(&self) -> bool {
         self.grew.unsigned_abs() as f32 <= 0.5 * self.pairs()
+    }
+
+    /// Whether it has fewer pairs than `most`, and the texts are about as long.
+    pub fn is_less_than(&self, most: f32) -> bool {
+        self.pairs() < most && self.grew.unsigned_abs() as f32 <= most + self.slack as f32
     }
 
     /// The number of bits that are set. It grows with the number of pairs.
@@ -174,10 +199,10 @@ mod tests {
             let (paragraph, other) = (draw(&mut random, 30), draw(&mut random, 30));
             let before = sketch(&[text.clone(), paragraph.clone()]);
             let after = sketch(&[text.clone(), other]);
-            paragraphs += u32::from(!before.is_same(&after, &before.difference(&after), 0));
+            paragraphs += u32::from(!before.is_same(&after));
             text[300..304].copy_from_slice(&draw(&mut random, 4));
             let after = sketch(&[text, paragraph]);
-            dates += u32::from(!before.is_same(&after, &before.difference(&after), 0));
+            dates += u32::from(!before.is_same(&after));
         }
         assert!(paragraphs >= rounds * 999 / 1000 && dates <= rounds / 1000, "{paragraphs} and {dates}");
     }
@@ -192,7 +217,7 @@ mod tests {
             sketch(&[text])
         };
         let before = sketch(std::slice::from_ref(&text));
-        let is_same = |after: &OddSketch| before.is_same(after, &before.difference(after), 0);
+        let is_same = |after: &OddSketch| before.is_same(after);
         assert!(is_same(&with(1, &mut random)) && !is_same(&with(9, &mut random)));
     }
 
@@ -227,7 +252,10 @@ mod tests {
         let mut is_explained = |[from, to]: [&[Vec<WordHash>]; 2], by: [&[Vec<WordHash>]; 2]| {
             let [then, now] = pages(from, to);
             let [other_then, other_now] = pages(by[0], by[1]);
-            now.is_same(&then, &now.difference(&then).without(&other_now.difference(&other_then)), 1)
+            {
+                let rest = now.difference(&then).without(&other_now.difference(&other_then));
+                rest.is_less_than(now.most(&then) + OddSketch::PART)
+            }
         };
         let (none, paragraph, one, two) = (&[][..], &[paragraph][..], &[one][..], &[two][..]);
         assert!(

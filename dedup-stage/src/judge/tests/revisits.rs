@@ -91,6 +91,34 @@ fn links_to_pages_that_were_met_are_no_change() {
     assert_eq!(web.pass(&fresh, 3, Some(&before)).judgement.verdict, Verdict::Unique);
 }
 
+/// Catches a box of related pages that changes a page of links at each visit, and a front page whose new links do not
+/// change it.
+#[test]
+fn known_links_in_place_of_others_do_not_change_a_page_of_links() {
+    let same = Verdict::Unchanged { bytes: true, of: None, known: None };
+    let entry = |number: u64| format!("<li><a href='/item/{number}'>{}</a></li>", words(number, 7).join(" "));
+    let entries = |numbers: &mut dyn Iterator<Item = u64>| -> String { numbers.map(entry).collect() };
+    let index = |seed: u64, related: std::ops::Range<u64>| {
+        let (index, related) = (entries(&mut (1_000..1_020)), entries(&mut { related }));
+        format!("<h1>All pages</h1><p>{}</p><ul>{index}</ul><ul>{related}</ul>", words(7_000 + seed, 30).join(" "))
+    };
+    let visit = |html: &str, is_met: &dyn Fn(usize) -> bool| {
+        let mut web = web();
+        web.show("http://a.test/", &index(1, 1..6));
+        let before = web.shown("http://a.test/").unwrap();
+        let mut again = web.prepare("http://a.test/", 200, html);
+        again.links.iter_mut().enumerate().for_each(|(number, link)| link.met = is_met(number));
+        web.pass(&again, 2, Some(&before)).judgement.verdict
+    };
+    assert_eq!(visit(&index(1, 11..16), &|_| true), same);
+    assert_eq!(visit(&index(1, 4..9), &|_| true), same);
+    // The first link of the box is the 20th of the page.
+    assert_eq!(visit(&index(1, 11..16), &|number| number != 22), Verdict::Unique, "a link to a page that is new");
+    assert_eq!(visit(&index(2, 11..16), &|_| true), Verdict::Unique, "the paragraph is another one");
+    assert_eq!(visit(&index(1, 11..30), &|_| true), Verdict::Unique, "many more links");
+    assert_eq!(visit(&index(1, 0..0), &|_| true), Verdict::Unique, "the box is gone");
+}
+
 #[test]
 fn what_a_url_showed_before_condemns_nobody() {
     let mut web = web();

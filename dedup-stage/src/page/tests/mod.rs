@@ -7,7 +7,7 @@ use url::Url;
 
 use super::{Input, Page, Reader, Rels};
 
-fn read(html: &str) -> Page {
+pub(super) fn read(html: &str) -> Page {
     read_at("http://example.org/dir/page.html", html)
 }
 

@@ -1,0 +1,98 @@
+//! The texts of links on a page that consists mostly of links, such as an index, a table of contents or a front page. If
+//! such a page shows other links than at the last visit, its text is another one, too. So the judge must know which
+//! words belong to which link ([`crate::judge`]).
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::content::Passage;
+use super::outline::Block;
+use super::words::WordHash;
+use crate::signature::OddSketch;
+
+/// The blocks of links in the content of a page that consists mostly of such blocks. Empty for any other page.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkTexts {
+    /// The links of each block, as numbers in the list of the page's links.
+    links: Vec<u32>,
+    /// The bits of the odd sketch that the words of each block flip ([`OddSketch::flips`]).
+    #[serde(with = "serde_bytes")]
+    flips: Vec<u8>,
+    /// For each block, the end of its links and the end of its flips.
+    ends: Vec<(u32, u32)>,
+}
+
+/// The text of one block of links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkText<'a> {
+    /// Its links, as numbers in the list of the page's links.
+    pub links: &'a [u32],
+    /// The bits of the odd sketch that its words flip.
+    pub flips: &'a [u8],
+}
+
+impl LinkTexts {
+    /// The blocks of links among these passages. `places` are the places of the page's links in its text, in order, each with
+    /// the number of the link.
+    pub(super) fn of<'p>(
+        passages: impl Iterator<Item = (&'p Passage, &'p Block)>,
+        words: &[WordHash],
+        places: &[(u32, u32)],
+    ) -> Self {
+        let mut this = Self::default();
+        for (passage, block) in passages.filter(|(_, block)| block.is_list()) {
+            let Range { start, end } = block.range();
+            let first = places.partition_point(|(place, _)| (*place as usize) < start);
+            let within = places[first..].iter().take_while(|(place, _)| (*place as usize) < end);
+            this.links.extend(within.map(|(_, link)| link));
+            OddSketch::flips(&words[passage.words.clone()], block.is_prose(), |bit| this.flips.push(bit));
+            this.ends.push((this.links.len() as u32, this.flips.len() as u32));
+        }
+        this
+    }
+
+    /// The blocks, in the order of the page.
+    pub fn iter(&self) -> impl Iterator<Item = LinkText<'_>> {
+        let mut from = (0, 0);
+        self.ends.iter().filter_map(move |&end| {
+            let start = std::mem::replace(&mut from, end);
+            Some(LinkText {
+                links: self.links.get(start.0 as usize..end.0 as usize)?,
+                flips: self.flips.get(start.1 as usize..end.1 as usize)?,
+            })
+        })
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Numbers the links anew. `number` tells the new number of each.
+    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
+        self.links.iter_mut().for_each(|link| *link = number(*link));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::read;
+    use super::*;
+
+    #[test]
+    fn a_page_has_link_texts_if_it_consists_mostly_of_links() {
+        let prose =
+            "<p>This page is about the things that one finds in the old town, and about how one gets there.</p>";
+        let list = |count: usize| -> String {
+            (0..count).map(|at| format!("<li><a href='/{at}'>The street with number {at}</a></li>")).collect()
+        };
+        let page = read(&format!("<h1>The old town</h1>{prose}<ul>{}</ul>", list(9)));
+        let texts: Vec<LinkText<'_>> = page.link_texts.iter().collect();
+        let links: Vec<&[u32]> = texts.iter().map(|text| text.links).collect();
+        assert_eq!(links, (0..9).map(|at| [at]).collect::<Vec<_>>());
+        assert!(texts.iter().all(|text| text.flips.len() == 5));
+        let little = read(&format!("<h1>The old town</h1>{}<ul>{}</ul>", prose.repeat(9), list(9)));
+        assert!(little.link_texts.is_empty());
+    }
+}
