@@ -77,16 +77,19 @@ impl Worker<'_> {
         let mut known = HashMap::with_capacity(page.links.len());
         let (mut links, mut notes) = (Vec::with_capacity(page.links.len()), Vec::with_capacity(page.links.len()));
         let mut all_rels: Vec<Rels> = Vec::with_capacity(page.links.len());
+        let mut numbers = Vec::with_capacity(page.links.len());
         for page::Link { url, nofollow, content, rels, anchor } in std::mem::take(&mut page.links) {
             let hits = hits.next().map(Box::new);
             let link = OutLink::new(url, content, &self.context.keys);
             match known.entry(link.id.url) {
                 Entry::Occupied(place) => {
+                    numbers.push(*place.get() as u32);
                     all_rels[*place.get()] |= rels;
                     continue;
                 }
                 Entry::Vacant(place) => place.insert(links.len()),
             };
+            numbers.push(links.len() as u32);
             let withheld = self.context.obey_robots && (page.nofollow || nofollow)
                 || self.logs_out(&link.url)
                 || self.context.has_account
@@ -98,6 +101,7 @@ impl Worker<'_> {
             notes.push(LinkNote { refusal, hits, hints: Hints::of_link(rels, own) });
             all_rels.push(rels);
         }
+        page.link_texts.renumber(&numbers);
         (links, notes, all_rels)
     }
 }

@@ -27,17 +27,21 @@ use crate::record::PageRecord;
 use crate::sink::{PageOut, Twin};
 use crate::stub::Label;
 
+/// If a page has more links than this, the store is not asked when their URLs were first fetched.
+const MOST_ASKED: usize = 1_000;
+
 impl Desk<'_> {
     /// Notes which links of a page that was visited before lead to URLs that were known at its last visit. A URL that
     /// was first fetched after that visit was not known. This is not asked at the second visit: when a crawl begins,
-    /// most pages are fetched before the pages that they lead to.
+    /// most pages are fetched before the pages that they lead to. Nor is it asked of a page with very many links.
     pub(super) fn note_known_links(&self, job: &Job, before: &PageRecord, finding: &mut PageFinding) -> Result<()> {
         if before.shown.as_ref().is_none_or(|shown| shown.sha256 == finding.page.sha256) {
             return Ok(());
         }
+        let is_asked = job.page.visit > 2 && finding.links.len() <= MOST_ASKED;
         for link in &mut finding.links {
             link.met = self.frontier.met(link.id.url);
-            if link.met && link.content && job.page.visit > 2 {
+            if link.met && link.content && is_asked {
                 let first = self.ledger.page(PageId { url: link.id, visit: 1 })?;
                 link.met = first.is_none_or(|first| first.fetched_at <= before.fetched_at);
             }

@@ -33,8 +33,8 @@ pub struct LinkText<'a> {
 }
 
 impl LinkTexts {
-    /// The blocks of links among these passages. `places` are the places of the page's links in its text, in order, each with
-    /// the number of the link.
+    /// The blocks of links among these passages. `places` are the places of the page's links in its text, in order, each
+    /// with the number of the link.
     pub(super) fn of<'p>(
         passages: impl Iterator<Item = (&'p Passage, &'p Block)>,
         words: &[WordHash],
@@ -69,9 +69,12 @@ impl LinkTexts {
         self.ends.is_empty()
     }
 
-    /// Numbers the links anew. `number` tells the new number of each.
-    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
-        self.links.iter_mut().for_each(|link| *link = number(*link));
+    /// Numbers the links anew: `numbers` has the new number of each link of the page. To be called if links that lead to
+    /// one URL are joined.
+    pub fn renumber(&mut self, numbers: &[u32]) {
+        for link in &mut self.links {
+            *link = numbers.get(*link as usize).copied().unwrap_or(u32::MAX);
+        }
     }
 }
 

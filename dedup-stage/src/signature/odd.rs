@@ -130,7 +130,12 @@ impl Difference {
     /// This difference without a passage that only the first text has. `flips` are the bits that the pairs of the
     /// passage flip ([`OddSketch::flips`]).
     pub fn without_passage(mut self, flips: &[u8]) -> Self {
-        flips.iter().for_each(|bit| self.bits[usize::from(bit / 8)] ^= 1 << (bit % 8));
+        for bit in flips {
+            // Flips may come from another process.
+            if let Some(byte) = self.bits.get_mut(usize::from(bit / 8)) {
+                *byte ^= 1 << (bit % 8);
+            }
+        }
         Self { grew: self.grew - flips.len() as i32, ..self }
     }
 

@@ -93,7 +93,7 @@ impl Preparer {
                 links.follow(place, None);
             }
         }
-        page.link_texts.renumber(|number| numbers[number as usize]);
+        page.link_texts.renumber(&numbers);
         for (given, link) in (0..).zip(source.links.unwrap_or_default()) {
             if let Some(url) = resolve(source.url, link) {
                 // A script has made a link that the HTML does not have, as a part of what the page shows.
