@@ -40,6 +40,8 @@ pub struct Web {
     pub flow: Flow,
     pub session: Session,
     pub order: u64,
+    /// Whether the crawl has met all URLs before.
+    pub has_met_all: bool,
     preparer: Preparer,
     records: HashMap<UrlId, Record>,
 }
@@ -55,14 +57,17 @@ impl Web {
         let dedup = config::Dedup { on_duplicate, ..config::Settings::default().dedup };
         let mut session = Session::new(Box::new(Memory::default()));
         let flow = Flow::open(&dedup, keys(), &mut session).unwrap();
-        Self { flow, session, order: 0, preparer: Preparer::new(keys()), records: HashMap::new() }
+        Self { flow, session, order: 0, has_met_all: false, preparer: Preparer::new(keys()), records: HashMap::new() }
     }
 
     pub fn prepare(&mut self, url: &str, status: u16, body: &str) -> Prepared {
         let url = Url::parse(url).unwrap();
         let content_type = Some("text/html; charset=utf-8");
         let body = body.as_bytes();
-        self.preparer.prepare(&Source { url: &url, status, content_type, body, whole: true, links: None })
+        let source = Source { url: &url, status, content_type, body, whole: true, links: None };
+        let mut prepared = self.preparer.prepare(&source);
+        prepared.links.iter_mut().for_each(|link| link.met = self.has_met_all);
+        prepared
     }
 
     /// Shows a page at a URL.

@@ -2,10 +2,9 @@
 //! followed, if there is one.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use dedup_stage::judge::OutLink;
-use dedup_stage::page::{self, Page, Rels};
+use dedup_stage::page::{self, LinkTexts, Page, Rels};
 use frontier::SkipReason;
 use url::Url;
 
@@ -77,19 +76,23 @@ impl Worker<'_> {
         let mut known = HashMap::with_capacity(page.links.len());
         let (mut links, mut notes) = (Vec::with_capacity(page.links.len()), Vec::with_capacity(page.links.len()));
         let mut all_rels: Vec<Rels> = Vec::with_capacity(page.links.len());
-        let mut numbers = Vec::with_capacity(page.links.len());
+        // The texts of links are compared with those of an earlier visit.
+        let mut link_texts = std::mem::take(&mut page.link_texts);
+        if job.page.visit < 2 {
+            link_texts = LinkTexts::default();
+        }
+        let mut numbers = Vec::new();
         for page::Link { url, nofollow, content, rels, anchor } in std::mem::take(&mut page.links) {
             let hits = hits.next().map(Box::new);
             let link = OutLink::new(url, content, &self.context.keys);
-            match known.entry(link.id.url) {
-                Entry::Occupied(place) => {
-                    numbers.push(*place.get() as u32);
-                    all_rels[*place.get()] |= rels;
-                    continue;
-                }
-                Entry::Vacant(place) => place.insert(links.len()),
-            };
-            numbers.push(links.len() as u32);
+            let number = *known.entry(link.id.url).or_insert(links.len());
+            if !link_texts.is_empty() {
+                numbers.push(number as u32);
+            }
+            if number < links.len() {
+                all_rels[number] |= rels;
+                continue;
+            }
             let withheld = self.context.obey_robots && (page.nofollow || nofollow)
                 || self.logs_out(&link.url)
                 || self.context.has_account
@@ -101,7 +104,8 @@ impl Worker<'_> {
             notes.push(LinkNote { refusal, hits, hints: Hints::of_link(rels, own) });
             all_rels.push(rels);
         }
-        page.link_texts.renumber(&numbers);
+        link_texts.renumber(&numbers);
+        page.link_texts = link_texts;
         (links, notes, all_rels)
     }
 }

@@ -188,7 +188,7 @@ impl Finding {
     /// The bytes that a URL takes in memory besides its text.
     const BESIDE: usize = 200;
 
-    /// The approximate memory of its URLs, and of its records in the link graph and the outputs, in bytes.
+    /// The approximate memory of its URLs, of the texts of links, and of its records in the link graph and the outputs, in bytes.
     pub fn bytes(&self) -> usize {
         let of = |url: &Url| url.as_str().len() + Self::BESIDE;
         match self {
@@ -197,6 +197,7 @@ impl Finding {
                 let records = [&page.graph, &page.texts.text, &page.texts.markdown, &page.question, &page.line];
                 urls.map(of).sum::<usize>()
                     + records.map(Vec::capacity).iter().sum::<usize>()
+                    + page.page.link_texts.bytes()
                     + page.exchange.as_ref().map_or(0, |exchange| exchange.response.capacity())
             }
             Finding::Sitemap(sitemap) => {

@@ -1,9 +1,10 @@
 //! The texts of links on a page that consists mostly of links, such as an index, a table of contents or a front page. If
 //! such a page shows other links than at the last visit, its text is another one, too. So the judge must know which
-//! words belong to which link ([`crate::judge`]).
+//! words belong to which link ([`crate::judge`]). And [`compared`] makes what the next visit to a page is compared with.
 
 use std::ops::Range;
 
+use config::bounds;
 use serde::{Deserialize, Serialize};
 
 use super::content::Passage;
@@ -32,10 +33,33 @@ pub struct LinkText<'a> {
     pub flips: &'a [u8],
 }
 
+/// The odd sketch of the content, and the texts of the links if the page consists mostly of links.
+///
+/// If at least half of the content is text, the sketch leaves out lists of links. Their links are compared one by one,
+/// and a box of related pages has other links at each visit. `places` are the places of the page's links in its text,
+/// in order, each with the number of the link.
+pub fn compared(
+    content: &[Passage],
+    blocks: &[Block],
+    words: &[WordHash],
+    places: &[(u32, u32)],
+) -> (Option<OddSketch>, LinkTexts) {
+    let passages = || content.iter().map(|passage| (passage, &blocks[passage.block]));
+    let (mut all, mut in_lists) = (0, 0);
+    for (passage, block) in passages() {
+        all += passage.words.len();
+        in_lists += if block.is_list() { passage.words.len() } else { 0 };
+    }
+    let with_lists = in_lists * 2 > all;
+    let chosen = passages().filter(|(_, block)| with_lists || !block.is_list());
+    let odd = OddSketch::of(chosen.map(|(passage, block)| (&words[passage.words.clone()], block.is_prose())));
+    let has_texts = with_lists && in_lists <= bounds::LINK_WORDS;
+    (odd, if has_texts { LinkTexts::of(passages(), words, places) } else { LinkTexts::default() })
+}
+
 impl LinkTexts {
-    /// The blocks of links among these passages. `places` are the places of the page's links in its text, in order, each
-    /// with the number of the link.
-    pub(super) fn of<'p>(
+    /// The blocks of links among these passages. None if they have too many links.
+    fn of<'p>(
         passages: impl Iterator<Item = (&'p Passage, &'p Block)>,
         words: &[WordHash],
         places: &[(u32, u32)],
@@ -48,8 +72,16 @@ impl LinkTexts {
             this.links.extend(within.map(|(_, link)| link));
             OddSketch::flips(&words[passage.words.clone()], block.is_prose(), |bit| this.flips.push(bit));
             this.ends.push((this.links.len() as u32, this.flips.len() as u32));
+            if this.links.len() > bounds::LINKS {
+                return Self::default();
+            }
         }
         this
+    }
+
+    /// The bytes of memory that they take.
+    pub fn bytes(&self) -> usize {
+        4 * self.links.capacity() + self.flips.capacity() + 8 * self.ends.capacity()
     }
 
     /// The blocks, in the order of the page.
@@ -97,5 +129,18 @@ mod tests {
         assert!(texts.iter().all(|text| text.flips.len() == 5));
         let little = read(&format!("<h1>The old town</h1>{}<ul>{}</ul>", prose.repeat(9), list(9)));
         assert!(little.link_texts.is_empty());
+    }
+
+    /// Catches pages of links that fill the memory.
+    #[test]
+    fn a_page_with_very_many_words_or_links_has_no_link_texts() {
+        let list = |count: usize, link: &str| format!("<h1>a</h1><ul>{}</ul>", link.repeat(count));
+        let words = |count| read(&list(count, "<li><a href=/>a b c d e f g h</a></li>"));
+        assert!(!words(bounds::LINK_WORDS / 8).link_texts.is_empty());
+        assert!(words(bounds::LINK_WORDS / 8 + 1).link_texts.is_empty());
+        let entry = |count| format!("<li>{}<a href=/>words of a link</a></li>", "<a href=/></a>".repeat(count));
+        let links = |count| read(&list(1, &entry(count)));
+        assert!(!links(bounds::LINKS - 1).link_texts.is_empty());
+        assert!(links(bounds::LINKS).link_texts.is_empty());
     }
 }

@@ -228,7 +228,8 @@ impl Reader {
             content::choose(&self.outline.blocks, &self.spans, &self.hashes, self.believed, &mut self.content);
             self.mark_content_links(&mut page.links);
             let links = page.links.iter().map(|link| (&link.url, link.content));
-            (page.odd, page.link_texts) = self.odd_sketch();
+            (page.odd, page.link_texts) =
+                link_texts::compared(&self.content, &self.outline.blocks, &self.hashes, &self.places);
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
             if page.signature.is_some() {
                 page.asides = asides::read(&self.outline.blocks, &self.spans, &self.hashes, self.believed);
@@ -271,23 +272,6 @@ impl Reader {
             self.spans.push(start..self.hashes.len());
         }
         cut
-    }
-
-    /// The odd sketch of the content. If at least half of the content is text, lists of links are left out. Their links
-    /// are compared one by one, and a box of related pages has other links at each visit. Otherwise the texts of the
-    /// links are told apart.
-    fn odd_sketch(&self) -> (Option<OddSketch>, LinkTexts) {
-        let blocks = || self.content.iter().map(|passage| (passage, &self.outline.blocks[passage.block]));
-        let (mut all, mut in_lists) = (0, 0);
-        for (passage, block) in blocks() {
-            all += passage.words.len();
-            in_lists += if block.is_list() { passage.words.len() } else { 0 };
-        }
-        let with_lists = in_lists * 2 > all;
-        let chosen = blocks().filter(|(_, block)| with_lists || !block.is_list());
-        let odd = OddSketch::of(chosen.map(|(passage, block)| (&self.hashes[passage.words.clone()], block.is_prose())));
-        let texts = with_lists.then(|| LinkTexts::of(blocks(), &self.hashes, &self.places));
-        (odd, texts.unwrap_or_default())
     }
 
     /// Finds out which links stand in the content: from its first block on. Lists that are not taken into the text

@@ -83,10 +83,12 @@ impl Preparer {
             Input { url: source.url, status: source.status, content_type: source.content_type, body: source.body };
         let mut page = self.reader.read(&input);
         let mut links = Links::with_capacity(page.links.len());
-        let mut numbers = Vec::with_capacity(page.links.len());
+        let mut numbers = Vec::new();
         for link in std::mem::take(&mut page.links) {
             let place = links.place(OutLink::new(link.url, link.content, &self.keys));
-            numbers.push(place as u32);
+            if !page.link_texts.is_empty() {
+                numbers.push(place as u32);
+            }
             // The link stands in the content if one of its spellings does.
             links.all[place].content |= link.content;
             if source.links.is_none() && !page.nofollow && !link.nofollow {

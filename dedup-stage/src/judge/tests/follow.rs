@@ -109,6 +109,27 @@ fn judges_that_follow_each_other_judge_as_one() {
     }
 }
 
+/// Catches a judge that does not hear which links the other process knew: it takes the second visit for a change.
+#[test]
+fn judges_agree_about_known_links_on_a_page_of_links() {
+    let entry = |number: u64| format!("<li><a href='/item/{number}'>{}</a></li>", words(number, 7).join(" "));
+    let index = |from: u64| {
+        let entries: String = (100..120).chain(from..from + 5).map(entry).collect();
+        format!("<h1>All pages</h1><ul>{entries}</ul>")
+    };
+    for knows in [true, false] {
+        let (mut one, mut other) = (web(), web());
+        for from in [1, 11] {
+            one.has_met_all = knows && from > 1;
+            let proposal = one.propose("http://a.test/", &index(from)).unwrap();
+            let verdict = one.show("http://a.test/", &index(from)).judgement.verdict;
+            assert_eq!(matches!(verdict, Verdict::Unchanged { .. }), knows && from > 1);
+            other.follow(vec![(one.order, proposal)]);
+        }
+        assert_eq!(state(&one), state(&other));
+    }
+}
+
 #[test]
 fn judges_that_do_not_follow_each_other_miss_copies() {
     assert!(differing(3, false, 400, 0).0 > 20);
