@@ -18,9 +18,9 @@ fn a_page_of_links_changes_if_it_leads_to_what_was_unknown_at_its_last_visit() -
     let entry = |number: u64| format!("<li><a href=/p{number}>{}</a>", words(100 + number, 7));
     let front = move |from: u64| -> String {
         let shown: String = (1..12).chain(from..from + 4).map(entry).collect();
-        // Two spellings of one URL are one link.
-        let all = "<a href=/all>here</a> and <a href='/all?utm_source=front'>here</a>";
-        format!("<h1>front</h1><p>All is {all}.</p><ul>{shown}</ul>")
+        // All spellings of one URL are one link.
+        let all: String = (0..8).map(|place| format!(" and <a href='/all?utm_source={place}'>here</a>")).collect();
+        format!("<h1>front</h1><p>All is <a href=/all>here</a>{all}.</p><ul>{shown}</ul>")
     };
     for (shown, changed) in [(24, "bytes"), (NEW, "content")] {
         let round = Arc::new(AtomicU64::new(0));
