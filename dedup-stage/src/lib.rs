@@ -10,20 +10,25 @@
 //! Other programs use all of it as a [`stage`], through the [`protocol`] or as a filter over [`warc`] files, and
 //! [`pipeline`] spreads the work over the cores. Batch jobs over very many documents are in [`corpus`].
 
+#[cfg(feature = "tools")]
 pub mod commands;
 pub mod corpus;
 pub mod digest;
+#[cfg(feature = "tools")]
 pub mod evaluate;
 pub mod flow;
 pub mod hamming;
 pub mod hex;
+#[cfg(feature = "tools")]
 pub mod json_lines;
 pub mod judge;
 pub mod page;
 pub mod pipeline;
+#[cfg(feature = "tools")]
 pub mod protocol;
 pub mod signature;
 pub mod spaces;
+#[cfg(feature = "tools")]
 pub mod stage;
 pub mod store;
 #[cfg(test)]

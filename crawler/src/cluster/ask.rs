@@ -21,6 +21,7 @@ use tokio::time::timeout;
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
 use super::{ClusterError, Result, broker};
+use crate::cluster::waiting::Wait;
 use crate::crawl::CrawlDir;
 
 /// The most bytes in a part. By default, brokers take messages of up to 1 MiB.
@@ -162,7 +163,7 @@ impl Responder {
     fn answer(&self, question: &[u8], mut parts: Parts) {
         let answer = |parts: &mut Parts| -> anyhow::Result<()> {
             let question: Question = serde_json::from_slice(question)?;
-            let reader = parts.runtime.block_on(self.open.reader());
+            let reader = parts.runtime.wait_for(self.open.reader());
             let (reader, _permit) = reader.ok_or_else(|| anyhow::anyhow!("the worker begins or ends; ask again"))?;
             let mut dir = CrawlDir::running(&self.dir, Session::new(Box::new(reader.snapshot())))?;
             drop(reader);
@@ -191,7 +192,7 @@ struct Parts {
 impl Parts {
     /// Sends a part, and waits until the asker has taken it.
     fn send(&self, kind: &str, part: Vec<u8>) -> io::Result<()> {
-        self.runtime.block_on(self.hand(kind, part))
+        self.runtime.wait_for(self.hand(kind, part))
     }
 
     async fn hand(&self, kind: &str, part: Vec<u8>) -> io::Result<()> {
@@ -203,7 +204,7 @@ impl Parts {
     fn fail(&self, why: &anyhow::Error) -> io::Result<()> {
         let why = format!("{why:#}").into_bytes().into();
         let sent = self.client.publish_with_headers(self.to.clone(), headers(FAILED), why);
-        self.runtime.block_on(sent).map_err(io::Error::other)
+        self.runtime.wait_for(sent).map_err(io::Error::other)
     }
 }
 
@@ -217,7 +218,7 @@ impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let part = &bytes[..bytes.len().min(PART)];
         // An asker that takes no part must not keep the state open.
-        let taken = self.runtime.block_on(async {
+        let taken = self.runtime.wait_for(async {
             tokio::select! {
                 biased;
                 () = self.open.closed() => Err(io::Error::other("the worker begins again or ends; ask again")),

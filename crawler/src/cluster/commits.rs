@@ -25,6 +25,7 @@ use tokio::time::sleep;
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
 use super::{ANSWER, ClusterError, Result, broker, is_collision, pack, tail};
+use crate::cluster::waiting::Wait;
 use crate::series::Series;
 use crate::spaces;
 
@@ -238,7 +239,7 @@ impl CommitWriter {
         let mut places = Vec::new();
         for (part, payload) in commit.encode()?.into_iter().enumerate() {
             let name = format!("commit.{}.{number}.{part}", self.life);
-            places.push(self.runtime.block_on(self.publish(subject, &name, payload.into()))?);
+            places.push(self.runtime.wait_for(self.publish(subject, &name, payload.into()))?);
         }
         let (first, last) = (places.first().copied(), places.last().copied());
         Ok(first.unwrap_or_default()..=last.unwrap_or_default())

@@ -20,6 +20,7 @@ use super::quota::Keeper;
 use super::roster::Roster;
 use super::tail::Listener;
 use super::{Result, links, pages, tail};
+use crate::cluster::waiting::Wait;
 use crate::engine::{Event, PeerProgress, Peers, PeersError, Proposed, QuotaRequest};
 use crate::outbound::Outbound;
 
@@ -202,7 +203,7 @@ impl Peers for PeerExchange {
             (&self.life, &self.sent),
             &self.deadline,
         );
-        self.runtime.block_on(sent).map_err(|error| PeersError(error.to_string()))
+        self.runtime.wait_for(sent).map_err(|error| PeersError(error.to_string()))
     }
 
     fn pages(&self) -> Option<u64> {

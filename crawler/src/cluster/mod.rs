@@ -55,6 +55,7 @@ mod tail;
 mod task;
 mod total;
 mod traffic;
+mod waiting;
 mod watch;
 mod worker;
 

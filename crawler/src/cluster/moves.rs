@@ -37,6 +37,7 @@ use super::shares::{Assignment, Move, Partitions, Stay};
 use super::tail;
 use super::task::WorkerError;
 use super::{ClusterError, Result, broker};
+use crate::cluster::waiting::Wait;
 use crate::crawl::{CrawlDir, Gift, Rest};
 use crate::engine::{EngineError, PeerProgress, Phase, Stats, StopReason, places};
 
@@ -101,7 +102,7 @@ impl ShareHolder<'_> {
         let mut dir = CrawlDir::with_session(&self.task.dir, Session::new(Box::new(disk)))?;
         let mut is_told = false;
         loop {
-            let assignment = self.runtime.block_on(self.roster.refresh(&self.board))?;
+            let assignment = self.runtime.wait_for(self.roster.refresh(&self.board))?;
             self.own(&assignment)?;
             let gift = dir.gift().map_err(EngineError::from)?;
             if gift.is_none() && !assignment.concerns(share) {
@@ -114,7 +115,7 @@ impl ShareHolder<'_> {
             }
             if !std::mem::replace(&mut is_told, true) {
                 // While hosts are on their way, others must not take this worker for idle.
-                self.runtime.block_on(self.tell_busy())?;
+                self.runtime.wait_for(self.tell_busy())?;
             }
             if let Some(gift) = gift {
                 self.finish(&mut dir, &gift, writer)?;
@@ -142,7 +143,7 @@ impl ShareHolder<'_> {
             self.own(assignment)?;
             Ok(change(assignment))
         });
-        self.runtime.block_on(changed).map(|_| ())
+        self.runtime.wait_for(changed).map(|_| ())
     }
 
     /// Tells the others that this share is busy while its engine does not run.
@@ -173,7 +174,7 @@ impl ShareHolder<'_> {
     fn finish(&self, dir: &mut CrawlDir, gift: &Gift, writer: &CommitWriter) -> std::result::Result<(), WorkerError> {
         let share = self.place.share;
         let is_given = || -> Result<bool> {
-            let assignment = self.runtime.block_on(self.roster.refresh(&self.board))?;
+            let assignment = self.runtime.wait_for(self.roster.refresh(&self.board))?;
             self.own(&assignment)?;
             Ok(assignment.shares[share].gave == gift.name)
         };
@@ -204,7 +205,7 @@ impl ShareHolder<'_> {
     ) -> std::result::Result<(u64, u64), WorkerError> {
         let subject = commits::gift_of(&self.cluster, &gift.name);
         // An earlier process may have published a part of the gift.
-        self.runtime.block_on(self.drop_messages(&subject))?;
+        self.runtime.wait_for(self.drop_messages(&subject))?;
         let places = Arc::<Mutex<Option<(u64, u64)>>>::default();
         let parcel = Parcel { writer: writer.clone(), subject, places: Arc::clone(&places) };
         dir.copy_gift(gift, &mut Session::new(Box::new(parcel)))?;
@@ -220,7 +221,7 @@ impl ShareHolder<'_> {
             let (first, last) = one.places;
             let mut commits = Commits::new(&self.cluster, subject.clone(), first - 1..last);
             let mut rest = Rest::default();
-            while let Some((commit, _)) = self.runtime.block_on(commits.next())? {
+            while let Some((commit, _)) = self.runtime.wait_for(commits.next())? {
                 dir.take_part(commit.batch()?, &mut rest)?;
                 self.task.without.halt("taken-in-part");
             }
@@ -231,7 +232,7 @@ impl ShareHolder<'_> {
             self.task.without.halt("taken");
         }
         // The state has the gift now, and so have the commits.
-        self.runtime.block_on(self.drop_messages(&subject))?;
+        self.runtime.wait_for(self.drop_messages(&subject))?;
         let take_off = |assignment: &mut Assignment| {
             let before = assignment.moves.len();
             assignment.moves.retain(|other| other.name != one.name);
@@ -252,7 +253,7 @@ impl ShareHolder<'_> {
     pub fn begin_to_leave(&self) -> Result<bool> {
         let share = self.place.share;
         self.change(|assignment| assignment.begin_to_leave(share))?;
-        let assignment = self.runtime.block_on(self.roster.refresh(&self.board))?;
+        let assignment = self.runtime.wait_for(self.roster.refresh(&self.board))?;
         Ok(assignment.shares[share].stay != Stay::Stays)
     }
 
@@ -276,8 +277,8 @@ impl ShareHolder<'_> {
             let stream = cluster.context.get_stream_no_info(links::stream_of(cluster)).await;
             tail::last(&stream.map_err(broker("looking for links"))?, &subject_of(cluster, share)).await
         };
-        let last = runtime.block_on(last)?;
-        let links = runtime.block_on(links::between(cluster, share, taken..last))?;
+        let last = runtime.wait_for(last)?;
+        let links = runtime.wait_for(links::between(cluster, share, taken..last))?;
         if !links.is_empty() {
             let named = (format!("{}-left", self.life), Default::default());
             let sent = links::send(
@@ -288,14 +289,14 @@ impl ShareHolder<'_> {
                 (&named.0, &named.1),
                 &self.deadline,
             );
-            runtime.block_on(sent)?;
+            runtime.wait_for(sent)?;
         }
         dir.close_empty()?;
         let (stats, _) = dir.stats()?;
         if settings.limits.max_pages > 0 {
             let (board, life, most) = (self.board.clone(), self.life.clone(), settings.limits.max_pages);
             let keeper = Keeper { board, share, shares: 1, life, most, careless: false };
-            runtime.block_on(async {
+            runtime.wait_for(async {
                 keeper.claim().await?;
                 keeper.give_back(stats.pages).await
             })?;
@@ -303,7 +304,7 @@ impl ShareHolder<'_> {
         let (phase, stop_reason) = (Phase::Ended, Some(StopReason::Done));
         let progress =
             PeerProgress { phase, links_at: last, stats: stats.clone(), stop_reason, ..PeerProgress::default() };
-        runtime.block_on(self.board.set(&keys::progress(share), &progress))?;
+        runtime.wait_for(self.board.set(&keys::progress(share), &progress))?;
         Ok(stats)
     }
 }

@@ -22,6 +22,7 @@ use super::snapshots::{Taken, Tap};
 use super::task::WorkerError;
 use super::watch::{Watch, Why};
 use crate::clock::Clock;
+use crate::cluster::waiting::Wait;
 use crate::crawl::CrawlDir;
 use crate::engine::{self, Control, EngineError, Event, Observer, Stats, StopReason};
 use crate::fetch::http::HttpFetch;
@@ -79,7 +80,7 @@ impl Run<'_> {
         };
         let quota = match most {
             0 => None,
-            _ => Some((runtime.block_on(patiently(|| deadline.is_over(), async || keeper.claim().await))?, keeper)),
+            _ => Some((runtime.wait_for(patiently(|| deadline.is_over(), async || keeper.claim().await))?, keeper)),
         };
         let parts = dir.start(settings, crawl.seeds.clone(), Clock::System, self.control.1.clone())?;
         let start = Start {
@@ -122,8 +123,8 @@ impl Run<'_> {
         let fetch = Leased::new(fetch, deadline.clone(), task.without.deadline);
         let parts = engine::Parts { peers: Some(Box::new(exchange)), ..parts };
         let result = engine::run(parts, fetch, observer);
-        runtime.block_on(self.open.close());
-        let why = runtime.block_on(async { tokio::time::timeout(LAST_WORD, watching).await });
+        runtime.wait_for(self.open.close());
+        let why = runtime.wait_for(async { tokio::time::timeout(LAST_WORD, watching).await });
         telling.abort();
         let (reason, stats) = result?;
         Ok((reason, stats, why.ok().and_then(std::result::Result::ok).unwrap_or(Why::Itself)))

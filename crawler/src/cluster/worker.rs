@@ -31,6 +31,7 @@ use super::task::{Begun, Ended, Snapshots, WorkerError, WorkerTask};
 use super::watch::Why;
 use super::{ClusterError, Result};
 use crate::clock::Clock;
+use crate::cluster::waiting::Wait;
 use crate::crawl::{CrawlDir, Member};
 use crate::engine::{Control, EngineError, Observer, StopReason, places};
 
@@ -54,7 +55,7 @@ pub fn work<O: Observer>(
             tokio::time::sleep(LOOK).await;
         }
     };
-    let entered = runtime.block_on(async {
+    let entered = runtime.wait_for(async {
         tokio::select! {
             entered = seek(task) => entered,
             () = stopped => Err(WorkerError::Stopped),
@@ -70,7 +71,7 @@ pub fn work<O: Observer>(
     let worked = holder.work(&control, versioned, begins);
     keeping.abort();
     // The lease is given back even after an error: another worker can have the share.
-    runtime.block_on(async { held.lock().await.release().await });
+    runtime.wait_for(async { held.lock().await.release().await });
     runtime.shutdown_timeout(Duration::from_secs(1));
     worked.map(Some)
 }
@@ -127,7 +128,7 @@ impl ShareHolder<'_> {
         let Self { task, runtime, place, .. } = self;
         let is_over = || self.deadline.is_over();
         let fence = async || commits::fence(&self.cluster, place.share, &self.life).await;
-        let fence = runtime.block_on(patiently(is_over, fence))?;
+        let fence = runtime.wait_for(patiently(is_over, fence))?;
         let writer = CommitWriter {
             cluster: self.cluster.clone(),
             runtime: runtime.handle().clone(),
@@ -181,7 +182,7 @@ impl ShareHolder<'_> {
             if !goes_on {
                 break Ok(Ended { reason, stats, settings, has_left: false });
             }
-            versioned = runtime.block_on(patiently(is_over, async || crawl(&self.board).await))?;
+            versioned = runtime.wait_for(patiently(is_over, async || crawl(&self.board).await))?;
         };
         if let Some((taken, maker)) = snapshots {
             drop(taken);
@@ -198,9 +199,9 @@ impl ShareHolder<'_> {
             |share| task.snapshots.as_ref().map(|plan: &Snapshots| Folder::of(&plan.folder, &crawl.id, share));
         let folder = folder_of(place.share);
         let is_over = || self.deadline.is_over();
-        let kept = runtime.block_on(patiently(is_over, async || snapshots::kept(board, place.share).await))?;
+        let kept = runtime.wait_for(patiently(is_over, async || snapshots::kept(board, place.share).await))?;
         let (last, restored) = snapshots::restore(&kept, folder.as_ref(), &task.dir, member)?;
-        let assignment = runtime.block_on(patiently(is_over, async || self.roster.refresh(board).await))?;
+        let assignment = runtime.wait_for(patiently(is_over, async || self.roster.refresh(board).await))?;
         settle(task, crawl, member, place.share, &assignment)?;
         let from = logged::place_of(&CrawlDir::open_disk(&task.dir)?).map_err(EngineError::from)?;
         let mut replayed = 0;
@@ -218,7 +219,7 @@ impl ShareHolder<'_> {
             }
             Ok::<_, WorkerError>(())
         };
-        runtime.block_on(patiently(is_over, replay))?;
+        runtime.wait_for(patiently(is_over, replay))?;
         let maker = folder.map(|folder| Maker {
             cluster: cluster.clone(),
             board: board.clone(),

@@ -61,6 +61,7 @@ pub fn in_huge_pages<T>(n: usize) -> Vec<T> {
 }
 
 /// `n` zeros in huge pages. They take no memory before they are touched.
+#[cfg(feature = "tools")]
 pub fn zeros(n: usize) -> Vec<u64> {
     let mut words = vec![0; n];
     prefer_huge_pages(&mut words);

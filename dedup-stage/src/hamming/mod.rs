@@ -30,16 +30,19 @@ mod avx2;
 mod avx512;
 mod bucket;
 mod calibration;
+#[cfg(feature = "tools")]
 pub mod cluster;
 mod code;
 mod cover;
 mod design;
 mod error;
 mod file;
+#[cfg(feature = "tools")]
 mod filter;
 mod flat;
 pub mod frozen;
 mod growth;
+#[cfg(feature = "tools")]
 pub mod health;
 mod index;
 mod kernel;
@@ -49,16 +52,20 @@ mod linear;
 mod memory;
 mod overflow;
 mod pages;
+#[cfg(feature = "tools")]
 pub mod pairs;
 mod permutation;
+#[cfg(feature = "tools")]
 pub mod plan;
 mod recursion;
 mod resumed;
 mod runs;
+#[cfg(feature = "tools")]
 pub mod search;
 mod segments;
 mod table;
 mod tables;
+#[cfg(feature = "tools")]
 mod values;
 
 pub use calibration::Calibration;

@@ -9,21 +9,31 @@
 //! comparisons with the literature (`scheme` has the list; `crate::evaluate` makes the comparisons).
 
 mod bins;
+#[cfg(feature = "tools")]
 pub mod document;
+#[cfg(feature = "tools")]
 pub mod features;
+#[cfg(feature = "tools")]
 pub mod lexicon;
+#[cfg(feature = "tools")]
 pub mod minhash;
 mod odd;
+#[cfg(feature = "tools")]
 pub mod oracles;
 mod outlinks;
+#[cfg(feature = "tools")]
 pub mod porter;
+#[cfg(feature = "tools")]
 pub mod prose;
+#[cfg(feature = "tools")]
 pub mod scheme;
+#[cfg(feature = "tools")]
 pub mod shingles;
 pub mod simhash;
 mod sketch;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "tools")]
 pub mod words_and_runs;
 
 use ::url::Url;

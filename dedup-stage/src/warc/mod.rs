@@ -13,6 +13,7 @@ pub mod cdxj;
 mod date;
 mod digest;
 mod fields;
+#[cfg(feature = "tools")]
 pub mod filter;
 pub mod frames;
 pub mod http;

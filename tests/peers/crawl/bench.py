@@ -26,7 +26,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-OURS = ROOT / "target/release/crawler"
+# Ours is the program that was built last: as it is released (--profile dist), or with --release, which costs more a page.
+BUILDS = [ROOT / "target" / profile / "crawler" for profile in ("dist", "release")]
+OURS = max(BUILDS, key=lambda program: program.stat().st_mtime if program.exists() else 0)
 SERVER = ROOT / "target/release/serve-web"
 PEERS = HERE / "target/release"
 SCRAPY = ROOT / "target/peers/venv/bin/python"
@@ -185,7 +187,8 @@ def compare(arguments):
         for name, rows in runs.items():
             medians[name] = {column: statistics.median(row[column] for row in rows) for column in rows[0]}
         web = "real documentation" if arguments.web == "docs" else f"{arguments.pages:,} pages, seed {arguments.seed}"
-        print(f"{web}, {os.cpu_count()} CPUs, medians of {arguments.rounds} rounds\n")
+        ours = OURS.relative_to(ROOT)
+        print(f"{web}, {os.cpu_count()} CPUs, medians of {arguments.rounds} rounds, ours: {ours}\n")
         table(medians)
 
 

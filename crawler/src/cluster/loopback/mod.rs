@@ -8,6 +8,7 @@ mod brokers;
 pub mod child;
 mod server;
 
+use crate::cluster::waiting::Wait;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -85,18 +86,18 @@ impl Loopback {
         let brokers = Brokers::start(&server, &dir)?;
         let access = BrokerArgs::new(brokers.address.clone(), brokers.monitor.clone());
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        runtime.block_on(ready(&access))?;
-        let cluster = runtime.block_on(access.connect())?;
-        let board = runtime.block_on(Board::open(&cluster))?;
+        runtime.wait_for(ready(&access))?;
+        let cluster = runtime.wait_for(access.connect())?;
+        let board = runtime.wait_for(Board::open(&cluster))?;
         let workers = match is_made {
             true => {
-                runtime.block_on(awake(&cluster))?;
-                let begun = runtime.block_on(crawl(&board))?.record;
+                runtime.wait_for(awake(&cluster))?;
+                let begun = runtime.wait_for(crawl(&board))?.record;
                 if let Some(other) = seeds.iter().find(|seed| !begun.seeds.contains(seed)) {
                     let what = format!("{other} is no seed of the crawl in {}", dir.display());
                     return Err(ClusterError::Usage(format!("{what}; name another directory with --dir")));
                 }
-                runtime.block_on(operate::want(&access, WantedState::Run, None))?;
+                runtime.wait_for(operate::want(&access, WantedState::Run, None))?;
                 say(format!(
                     "going on with the crawl in {}, with the settings and workers of its beginning",
                     dir.display()
@@ -104,7 +105,7 @@ impl Loopback {
                 begun.workers
             }
             false => {
-                runtime.block_on(operate::create(&access, &Shape::of(workers, lease), settings, seeds))?;
+                runtime.wait_for(operate::create(&access, &Shape::of(workers, lease), settings, seeds))?;
                 File::create(dir.join(MADE))?;
                 workers
             }
@@ -160,12 +161,12 @@ impl Loopback {
 
     /// The status of the crawl.
     pub fn status(&self) -> Result<CrawlStatus> {
-        self.runtime.block_on(look(&self.access, &self.cluster, &self.board))
+        self.runtime.wait_for(look(&self.access, &self.cluster, &self.board))
     }
 
     /// Tells all workers to save their state and end, including those that were started elsewhere.
     pub fn stop(&self) -> Result<()> {
-        self.runtime.block_on(operate::want(&self.access, WantedState::Stop, None))
+        self.runtime.wait_for(operate::want(&self.access, WantedState::Stop, None))
     }
 
     /// Waits until the workers have saved their state and ended, and then ends the brokers. Returns whether the workers

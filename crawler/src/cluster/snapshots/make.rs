@@ -19,6 +19,7 @@ use super::super::record::keys;
 use super::super::shares::{Assignment, Stay};
 use super::super::{Result, broker, links, pages};
 use super::{Entry, Folder, Kept, Manifest, Places, Segment, kept};
+use crate::cluster::waiting::Wait;
 use crate::crawl::Member;
 use crate::engine;
 use crate::series::Series;
@@ -138,7 +139,7 @@ impl Maker {
         self.last = Some(manifest);
         let entry = Entry { manifest: part, places };
         let runtime = self.runtime.clone();
-        runtime.block_on(self.record(entry))
+        runtime.wait_for(self.record(entry))
     }
 
     /// Puts a snapshot on the board, and cuts the streams.
