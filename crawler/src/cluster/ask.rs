@@ -20,8 +20,8 @@ use tokio::time::timeout;
 
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
+use super::waiting::Wait;
 use super::{ClusterError, Result, broker};
-use crate::cluster::waiting::Wait;
 use crate::crawl::CrawlDir;
 
 /// The most bytes in a part. By default, brokers take messages of up to 1 MiB.

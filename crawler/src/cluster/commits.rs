@@ -24,8 +24,8 @@ use tokio::time::sleep;
 
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
+use super::waiting::Wait;
 use super::{ANSWER, ClusterError, Result, broker, is_collision, pack, tail};
-use crate::cluster::waiting::Wait;
 use crate::series::Series;
 use crate::spaces;
 

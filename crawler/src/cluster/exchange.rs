@@ -19,8 +19,8 @@ use super::pages::{Encoded, Group};
 use super::quota::Keeper;
 use super::roster::Roster;
 use super::tail::Listener;
+use super::waiting::Wait;
 use super::{Result, links, pages, tail};
-use crate::cluster::waiting::Wait;
 use crate::engine::{Event, PeerProgress, Peers, PeersError, Proposed, QuotaRequest};
 use crate::outbound::Outbound;
 

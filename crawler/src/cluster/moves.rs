@@ -36,8 +36,8 @@ use super::record::{Crawl, keys, random};
 use super::shares::{Assignment, Move, Partitions, Stay};
 use super::tail;
 use super::task::WorkerError;
+use super::waiting::Wait;
 use super::{ClusterError, Result, broker};
-use crate::cluster::waiting::Wait;
 use crate::crawl::{CrawlDir, Gift, Rest};
 use crate::engine::{EngineError, PeerProgress, Phase, Stats, StopReason, places};
 

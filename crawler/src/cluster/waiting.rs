@@ -1,12 +1,12 @@
-//! Waiting for a future on a thread that is not one of a runtime's.
+//! How a thread that does not belong to a runtime waits for a future.
 
 use std::pin::{Pin, pin};
 
 use tokio::runtime::{Handle, Runtime};
 
-/// Waits for futures, as tokio's `block_on` does. That is compiled again for each kind of future. The threads that talk
-/// with the brokers of a cluster wait for more than forty kinds, whose copies of the runtime took a twentieth of the
-/// time that this crate takes to build. Here the future is behind a pointer, so that there is one copy.
+/// Waits for futures as tokio's `block_on` does, but in less code. The compiler makes a copy of `block_on` for each type
+/// of future. The workers of a cluster wait for about forty types, whose copies were a twentieth of the code of this crate
+/// before optimization. Here the future is behind a pointer, so that one copy is enough.
 pub trait Wait {
     /// Runs a future without a result to its end.
     fn finish(&self, future: Pin<&mut dyn Future<Output = ()>>);
@@ -15,7 +15,7 @@ pub trait Wait {
     ///
     /// # Panics
     ///
-    /// On a thread of a runtime's, or if the future panics.
+    /// If the thread belongs to a runtime, or the future panics.
     fn wait_for<T>(&self, future: impl Future<Output = T>) -> T {
         let mut result = None;
         self.finish(pin!(async { result = Some(future.await) }));

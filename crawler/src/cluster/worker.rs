@@ -28,10 +28,10 @@ use super::run::Run;
 use super::shares::Assignment;
 use super::snapshots::{self, Folder, Maker, Taken};
 use super::task::{Begun, Ended, Snapshots, WorkerError, WorkerTask};
+use super::waiting::Wait;
 use super::watch::Why;
 use super::{ClusterError, Result};
 use crate::clock::Clock;
-use crate::cluster::waiting::Wait;
 use crate::crawl::{CrawlDir, Member};
 use crate::engine::{Control, EngineError, Observer, StopReason, places};
 
