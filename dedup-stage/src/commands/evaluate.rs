@@ -9,9 +9,9 @@ use anyhow::Context;
 
 use super::progress::{Bar, Progress};
 use super::rows;
+use crate::evaluate::schemes::Scheme;
+use crate::evaluate::schemes::lexicon::Lexicon;
 use crate::evaluate::{Effort, Evaluation, HeldOut, Measure, evaluate, plot, read_pairs, table};
-use crate::signature::lexicon::Lexicon;
-use crate::signature::scheme::Scheme;
 
 /// Arguments of `dedup-stage evaluate`.
 #[derive(Debug, clap::Args)]

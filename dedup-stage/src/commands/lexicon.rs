@@ -9,8 +9,8 @@ use anyhow::Context;
 use url::Url;
 
 use super::rows;
+use crate::evaluate::schemes::lexicon::Lexicon;
 use crate::page::{Input, Reader};
-use crate::signature::lexicon::Lexicon;
 
 /// Arguments of `dedup-stage lexicon`.
 #[derive(Debug, clap::Args)]

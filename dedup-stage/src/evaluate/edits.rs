@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use crate::evaluate::schemes::lexicon::{Lexicon, is_drawn};
+use crate::evaluate::schemes::prose::Prose;
+use crate::evaluate::schemes::shingles::shingles;
 use crate::page::words::{WordHash, fold_multiply};
-use crate::signature::lexicon::{Lexicon, is_drawn};
-use crate::signature::prose::Prose;
-use crate::signature::shingles::shingles;
 use crate::signature::simhash::{Counter, Votes};
 
 /// How words are prepared.

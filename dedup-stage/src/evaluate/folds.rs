@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::pairs::Pair;
 use super::tally::{Tally, best_of};
-use crate::signature::scheme::Scheme;
+use crate::evaluate::schemes::Scheme;
 
 /// The result of a scheme: each fold is measured at the threshold that is best on all other folds. The counts are
 /// summed over the folds.

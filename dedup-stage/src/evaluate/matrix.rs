@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::measure::Evaluation;
-use crate::signature::scheme::{Scheme, Weight, Weighted};
+use crate::evaluate::schemes::{Scheme, Weight, Weighted};
 
 const COLUMNS: [Weight; 5] = [Weight::One, Weight::Count, Weight::Log, Weight::Root, Weight::Idf];
 

@@ -10,9 +10,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::folds::{HeldOut, held_out};
 use super::pairs::{Pair, Pairs};
 use super::tally::{Tally, best_of};
+use crate::evaluate::schemes::Scheme;
+use crate::evaluate::schemes::lexicon::Lexicon;
 use crate::page::words::fold_multiply;
-use crate::signature::lexicon::Lexicon;
-use crate::signature::scheme::Scheme;
 
 /// A 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -7,6 +7,7 @@ mod matrix;
 mod measure;
 mod pairs;
 pub mod polynomial;
+pub mod schemes;
 mod svg;
 mod table;
 mod tally;

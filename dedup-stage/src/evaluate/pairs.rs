@@ -7,9 +7,9 @@ use ::url::Url;
 use serde::Deserialize;
 
 use crate::digest::sha256;
+use crate::evaluate::schemes::document::Document;
 use crate::json_lines::mistake;
 use crate::page::{Input, Reader};
-use crate::signature::document::Document;
 
 /// A line of the input.
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::chart::{Chart, Panel};
-use crate::signature::features::{Features, filter};
+use crate::evaluate::schemes::features::{Features, filter};
 
 /// A choice of parameters, and its effects.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::folds::HeldOut;
 use super::matrix::matrix;
 use super::measure::{Evaluation, Measure};
+use crate::evaluate::schemes::Scheme;
 use crate::signature::DISTANCE;
-use crate::signature::scheme::Scheme;
 
 /// A table with a line for each scheme at its best threshold, and for distances from 3 to 10. Strata and
 /// cross-validation follow below. The last two columns have F1 at the threshold that is best on one half of the

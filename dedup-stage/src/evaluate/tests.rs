@@ -1,8 +1,8 @@
 //! Tests the harness on pairs whose measures are known.
 
 use super::*;
-use crate::signature::lexicon::Lexicon;
-use crate::signature::scheme::Scheme;
+use crate::evaluate::schemes::Scheme;
+use crate::evaluate::schemes::lexicon::Lexicon;
 
 /// Two texts of 300 distinct words with `shared` words in common, so that the exact resemblance is known.
 fn line(i: usize, shared: usize, label: u32, more: &str) -> String {

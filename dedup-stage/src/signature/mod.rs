@@ -5,36 +5,16 @@
 //! together are the *signature*. A *recipe* is the way in which signatures are made from bytes. An *odd sketch* tells
 //! how much a page has changed since the last visit.
 //!
-//! `simhash`, `sketch`, `outlinks` and `bins` make signatures; `odd` makes odd sketches. All other files are for
-//! comparisons with the literature (`scheme` has the list; `crate::evaluate` makes the comparisons).
+//! `simhash`, `sketch`, `outlinks` and `bins` make signatures; `odd` makes odd sketches. The signatures of the literature
+//! are in `crate::evaluate::schemes`, which compares them with these.
 
-mod bins;
-#[cfg(feature = "tools")]
-pub mod document;
-#[cfg(feature = "tools")]
-pub mod features;
-#[cfg(feature = "tools")]
-pub mod lexicon;
-#[cfg(feature = "tools")]
-pub mod minhash;
+pub(crate) mod bins;
 mod odd;
-#[cfg(feature = "tools")]
-pub mod oracles;
 mod outlinks;
-#[cfg(feature = "tools")]
-pub mod porter;
-#[cfg(feature = "tools")]
-pub mod prose;
-#[cfg(feature = "tools")]
-pub mod scheme;
-#[cfg(feature = "tools")]
-pub mod shingles;
 pub mod simhash;
 mod sketch;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "tools")]
-pub mod words_and_runs;
 
 use ::url::Url;
 use serde::{Deserialize, Serialize};

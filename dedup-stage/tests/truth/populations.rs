@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use dedup_stage::evaluate::schemes::document::Document;
 use dedup_stage::evaluate::{Pair, Pairs};
 use dedup_stage::page::{Input, Reader};
-use dedup_stage::signature::document::Document;
 use fastrand::Rng;
 use url::Url;
 

@@ -1,10 +1,10 @@
 //! Compares all schemes on pairs of real pages: by the measured resemblance of the pages, and by whether they are
 //! versions of one page. The thresholds that were chosen on one half of the clusters are tried on the other half.
 
+use dedup_stage::evaluate::schemes::Scheme;
+use dedup_stage::evaluate::schemes::lexicon::Lexicon;
 use dedup_stage::evaluate::{Effort, Evaluation, Pairs, evaluate, table};
 use dedup_stage::signature::DISTANCE;
-use dedup_stage::signature::lexicon::Lexicon;
-use dedup_stage::signature::scheme::Scheme;
 
 use crate::populations::{documentation, wikipedia};
 

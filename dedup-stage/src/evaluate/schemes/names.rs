@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Feature, Scheme, Weight, Weighted};
-use crate::signature::document::Part;
+use crate::evaluate::schemes::document::Part;
 
 const WEIGHTS: [(Weight, &str); 5] =
     [(Weight::One, "one"), (Weight::Count, "tf"), (Weight::Log, "log"), (Weight::Root, "sqrt"), (Weight::Idf, "idf")];

@@ -5,7 +5,7 @@
 ///
 /// # Examples
 /// ```
-/// # use dedup_stage::signature::porter::stem;
+/// # use dedup_stage::evaluate::schemes::porter::stem;
 /// assert_eq!(stem("generalizations"), "gener");
 /// ```
 pub fn stem(word: &str) -> String {

@@ -1,21 +1,30 @@
 //! All signatures of the literature and that of this program, behind one interface. So one harness can compare them.
 
+pub mod document;
+pub mod features;
+pub mod lexicon;
+pub mod minhash;
 mod names;
+pub mod oracles;
+pub mod porter;
+pub mod prose;
+pub mod shingles;
 #[cfg(test)]
 mod tests;
 mod weighted;
+pub mod words_and_runs;
 
 pub use weighted::{Feature, Weight, Weighted};
 
-use super::document::{Document, Part};
-use super::features::Features;
-use super::lexicon::Lexicon;
-use super::minhash::{Bottom, Minima};
-use super::oracles::{bucket_checksums, cosine, edit_similarity};
-use super::prose::Prose;
-use super::shingles::{Set, modulo, shingles, winnow};
-use super::words_and_runs::WordsAndRuns;
-use super::{Signature, Sketch};
+use crate::signature::{Signature, Sketch};
+use document::{Document, Part};
+use features::Features;
+use lexicon::Lexicon;
+use minhash::{Bottom, Minima};
+use oracles::{bucket_checksums, cosine, edit_similarity};
+use prose::Prose;
+use shingles::{Set, modulo, shingles, winnow};
+use words_and_runs::WordsAndRuns;
 
 /// A way to tell whether two documents are near-duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,10 +10,10 @@
 //! - leaves numbers out, because versions, dates and counters change while the page stays the same;
 //! - takes into account how much of the shorter text the longer one has, and how alike both are.
 
-use super::bins::{Bins, common};
 use super::lexicon::Lexicon;
 use super::shingles::{Set, shingles};
 use crate::page::words::{WordHash, fold_multiply, is_number};
+use crate::signature::bins::{Bins, common};
 
 /// Words of a run.
 const RUN: usize = 3;

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
+use crate::evaluate::schemes::document::{Document, Part};
+use crate::evaluate::schemes::lexicon::{Lexicon, is_drawn};
+use crate::evaluate::schemes::prose::Prose;
+use crate::evaluate::schemes::shingles::{character_shingles, shingles};
 use crate::page::words::{WordHash, is_number};
-use crate::signature::document::{Document, Part};
-use crate::signature::lexicon::{Lexicon, is_drawn};
-use crate::signature::prose::Prose;
-use crate::signature::shingles::{character_shingles, shingles};
 use crate::signature::simhash::{Counter, Votes};
 
 /// Features of a simhash.
