@@ -16,8 +16,8 @@
 pub const LINKS: usize = 10_000;
 /// The most bytes of the URLs of the links of one page. They count as resolved: a long base makes short links long.
 pub const LINK_BYTES: usize = 1 << 20;
-/// If the links of a page that consists mostly of links have more words than this, nobody remembers which link has which
-/// words.
+/// If the links of a page that consists mostly of links have more words than this, nobody remembers which link has
+/// which words.
 pub const LINK_WORDS: usize = 1 << 14;
 /// The most bytes of the visible text of one page whose words count.
 pub const TEXT: usize = 4 << 20;

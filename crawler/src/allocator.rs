@@ -23,8 +23,8 @@ unsafe extern "C" {
 /// Makes the allocator give the memory of large values back to the system when they are dropped. Otherwise it would do
 /// so 10 ms after the last of them was dropped. If large pages come one after the other, that time never comes, and a
 /// crawl holds 70 MB that it does not need. With a delay of one millisecond that does not grow, a page of documentation
-/// would cost 8 % less CPU time, but the worst hostile webs would take 217 MiB in place of 190 (`harm -- memory`). To be
-/// called before there are threads.
+/// would cost 8 % less CPU time, but the worst hostile webs would take 217 MiB in place of 190 (`harm -- memory`). To
+/// be called before there are threads.
 pub fn give_back_at_once() {
     mi_option_set_default(PURGE_DELAY, 0);
 }

@@ -10,8 +10,8 @@
 //! Other programs use all of it as a [`stage`], through the [`protocol`] or as a filter over [`warc`] files, and
 //! [`pipeline`] spreads the work over the cores. Batch jobs over very many documents are in [`corpus`].
 //!
-//! A crawler that only judges pages needs no feature. The feature `tools`, on by default, adds the modules that only the
-//! program and other programs need.
+//! A crawler that only judges pages needs no feature. The feature `tools`, on by default, adds the modules that only
+//! the program and other programs need.
 
 #[cfg(feature = "tools")]
 pub mod commands;

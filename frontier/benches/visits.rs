@@ -7,7 +7,7 @@ use frontier::refresh::prior::PriorKey;
 use frontier::refresh::scheduler::{Refresh, VisitDecision, VisitFinding};
 use frontier::refresh::settings::Settings;
 use frontier::refresh::time::Seconds;
-use frontier::refresh::turns::HostId;
+use frontier::refresh::turns::HostNumber;
 
 const HOSTS: usize = 1_000;
 const START: Seconds = 1_000_000_000;
@@ -26,10 +26,10 @@ impl Pages {
         (0..HOSTS).for_each(|_| _ = refresh.add_host(1.0, Default::default()));
         let records = vec![CopyCluster::new(START, 1.0, PriorKey::new(0, 3)); pages];
         for (page, cluster) in records.iter().enumerate() {
-            refresh.add((page % HOSTS) as HostId, page as u64, cluster);
+            refresh.add((page % HOSTS) as HostNumber, page as u64, cluster);
         }
         for host in 0..HOSTS {
-            refresh.review(host as HostId, START);
+            refresh.review(host as HostNumber, START);
             (host..pages).step_by(HOSTS).for_each(|page| refresh.pass(page as u64, &records[page]));
             refresh.reviewed();
         }

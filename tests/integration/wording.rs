@@ -140,8 +140,8 @@ fn a_login_at_an_unknown_host_is_told_in_words() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A crawl that ends because of a Crawl-delay names the host and the delay, whether it has pages or none, and to scripts,
-/// too. A host that is as slow as the crawl wants it to be is not blamed.
+/// A crawl that ends because of a Crawl-delay names the host and the delay, whether it has pages or none, and to
+/// scripts, too. A host that is as slow as the crawl wants it to be is not blamed.
 #[test]
 fn a_crawl_delay_that_is_longer_than_the_patience_is_named() -> anyhow::Result<()> {
     let told = Told::new(|asked| match (asked.host.as_str(), asked.target.as_str()) {

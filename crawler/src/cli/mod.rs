@@ -65,11 +65,11 @@ enum Command {
     Refresh(Box<refresh::Args>),
     /// What has changed since the last round of visits: pages new, changed, gone, missing, back, moved and failing
     Diff(diff::Args),
-    /// Show it offline: a synthetic web on loopback, crawled with the gate off and on
+    /// Show it offline: a synthetic web on loopback, crawled with and without following the links of duplicates
     Demo(crate::demo::Args),
     /// Summary of a crawl on stdout, and its report as a page, DIR/report.html
     Report(Telling),
-    /// Why a URL was fetched, dropped, stopped by a rule, refused or never seen
+    /// Why a URL was fetched, held back, stopped by a rule, refused or never seen
     Why(why::Args),
     /// Learned URL rules, mirrors and traps with their evidence, and budgets that are running out
     Rules(Telling),

@@ -4,9 +4,9 @@ use std::pin::{Pin, pin};
 
 use tokio::runtime::{Handle, Runtime};
 
-/// Waits for futures as tokio's `block_on` does, but in less code. The compiler makes a copy of `block_on` for each type
-/// of future. The workers of a cluster wait for about forty types, whose copies were a twentieth of the code of this crate
-/// before optimization. Here the future is behind a pointer, so that one copy is enough.
+/// Waits for futures as tokio's `block_on` does, but in less code. The compiler makes a copy of `block_on` for each
+/// type of future. The workers of a cluster wait for about forty types, whose copies were a twentieth of the code of
+/// this crate before optimization. Here the future is behind a pointer, so that one copy is enough.
 pub trait Wait {
     /// Runs a future without a result to its end.
     fn finish(&self, future: Pin<&mut dyn Future<Output = ()>>);

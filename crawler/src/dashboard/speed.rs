@@ -1,5 +1,5 @@
-//! The pages a second over the whole run, for the chart of the live page. A run may take minutes or months. So the points
-//! of the chart are thinned out as the run goes on.
+//! The pages a second over the whole run, for the chart of the live page. A run may take minutes or months. So the
+//! points of the chart are thinned out as the run goes on.
 
 use frontier::Millis;
 

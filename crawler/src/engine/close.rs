@@ -19,9 +19,10 @@ const FORBIDDEN: &str = "robots";
 
 impl Desk<'_> {
     /// Writes `skipped.jsonl` anew, and updates the counters that need the whole state. The crawl is complete if all of
-    /// this is true: nothing is queued; nothing failed, was cut or was left unread ([`unread`]); every held or stopped
-    /// URL is so because of a page that was fetched; and no sample of them shows that new pages are among them. `due`
-    /// is the time at which the next job is due, if the run ends because that is too late.
+    /// this is true: nothing is queued; no URL failed (except with a 4xx answer, or because robots.txt forbids it), no
+    /// body was cut, nothing was left unread ([`unread`]); every held or stopped URL is so because of a page that was
+    /// fetched; and no sample of them shows that new pages are among them. `due` is the time at which the next job is
+    /// due, if the run ends because that is too late.
     pub(super) fn close(&mut self, reason: StopReason, due: Option<Millis>, dir: &Path) -> Result<()> {
         self.ledger.note_end(reason)?;
         self.note_finished(reason);

@@ -188,7 +188,8 @@ impl Finding {
     /// The bytes that a URL takes in memory besides its text.
     const BESIDE: usize = 200;
 
-    /// The approximate memory of its URLs, of the texts of links, and of its records in the link graph and the outputs, in bytes.
+    /// The approximate memory of its URLs, of the texts of links, and of its records in the link graph and the outputs,
+    /// in bytes.
     pub fn bytes(&self) -> usize {
         let of = |url: &Url| url.as_str().len() + Self::BESIDE;
         match self {

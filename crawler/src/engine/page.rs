@@ -99,8 +99,9 @@ impl Desk<'_> {
         let troubles: Vec<_> = trouble.iter().chain(&cut).map(String::as_str).collect();
         self.note_troubles(&job, &troubles)?;
         let is_unique = judgement.verdict == Verdict::Unique && judgement.unique_by != Some(UniqueBy::Links);
-        // Of endless pages with one text, some are unique: their fingerprints lie far apart by chance, or a text beside
-        // the content was not seen before. They are no reason to fetch the others.
+        // In an endless series of pages with the same text, some pages are unique by chance: their fingerprints lie far
+        // apart, or a text beside the content was not seen before. Such a page is no evidence that the others are worth
+        // a fetch.
         let is_one_text = matches!(judgement.unique_by, None | Some(UniqueBy::Aside))
             && likeness.is_some_and(|likeness| likeness.is_same);
         let new = is_unique && !says_little(&finding, &judgement) && !is_one_text;

@@ -97,7 +97,7 @@ impl Desk<'_> {
         amid_crawl && self.visits.as_ref().is_some_and(Visits::are_done)
     }
 
-    /// The time at which the next visit of a continuous crawl is due, as far as no report changes that.
+    /// The time of the next due visit of a continuous crawl, in milliseconds. A report may make it earlier.
     pub(super) fn visits_due(&mut self) -> Option<Millis> {
         let now = self.clock.now();
         self.continuous.as_mut().and_then(|visits| visits.due(now))

@@ -1,8 +1,8 @@
 //! Estimates what the attributes of a page's tags would cost.
 //!
-//! html5ever compares the name of each attribute with the names of all attributes before it in the same tag. So the cost
-//! of a tag grows with the square of their number, and one tag of a megabyte would cost a minute. One pass over the bytes
-//! finds such pages first.
+//! html5ever compares the name of each attribute with the names of all attributes before it in the same tag. So the
+//! cost of a tag grows with the square of their number, and one tag of a megabyte would cost a minute. One pass over
+//! the bytes finds such pages first.
 
 use memchr::memchr;
 

@@ -339,8 +339,8 @@ enum Worth {
 }
 
 impl Worth {
-    /// How much is worth fetching if no archive keeps it. robots.txt and sitemaps are always read, whatever content type
-    /// their servers give.
+    /// How much is worth fetching if no archive keeps it. robots.txt and sitemaps are always read, whatever content
+    /// type their servers give.
     fn of(kind: JobKind, status: u16, headers: &HeaderMap) -> Self {
         // A header that is no text says nothing.
         let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());

@@ -19,9 +19,9 @@ pub struct Design {
 }
 
 impl Design {
-    /// Two tables, one for each half. Their flips add up to k - 1; the first half has (k - 1) / 2 of them, rounded up.
-    /// For k = 3 each half has one flip, because one of the halves has at most one error. For k = 0 there is one table,
-    /// without flips.
+    /// For k = 0, one table without flips. For any other k, two tables, one for each half. Their flips add up to k - 1;
+    /// the first half has (k - 1) / 2 of them, rounded up. For k = 3 each half has one flip, because one of the halves
+    /// has at most one error.
     pub fn halves(k: u32) -> Self {
         Self { name: "halves".into(), ..Self::flips(2.min(k + 1), k) }
     }

@@ -192,8 +192,8 @@ impl Comparison {
         Ok(any(self))
     }
 
-    /// The media of a page with so many words, compared with those of its twin. None if the page has much text. A medium
-    /// of another site is also one that the twin has as its own, if the twin is of that site.
+    /// The media of a page with this many words, compared with those of its twin. Empty if the page has much text. A
+    /// medium of another site also matches a medium of the twin's own site, if the twin is on the site of the medium.
     pub(super) fn media(&self, case: &Case<'_>, words: u32) -> Media {
         let Some(known) = self.known.as_ref().filter(|_| words <= Self::LITTLE_TEXT) else { return Media::default() };
         let has = |medium: &u32| match MediumKind::of(*medium) {

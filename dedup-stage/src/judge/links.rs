@@ -24,8 +24,8 @@ pub struct OutLink {
     pub reference: u32,
     /// Whether it stands in the content of the page, and not in its navigation.
     pub content: bool,
-    /// Whether the caller had met its URL before the last visit to the page. This counts only at a later visit: links to
-    /// URLs that are known do not change what the page says. `false` if the caller does not know.
+    /// Whether the caller had met its URL before the last visit to the page. This counts only at a later visit: links
+    /// to URLs that are known do not change what the page says. `false` if the caller does not know.
     pub met: bool,
 }
 

@@ -87,16 +87,17 @@ fn content_links<'a>(case: &Case<'a>) -> impl Iterator<Item = u64> + use<'a> {
     case.links.iter().filter(|link| link.content).map(|link| link.id.url)
 }
 
-/// The last byte of the keys in [`spaces::TEMPLATES`]. (Bytes 2 and 3 are those of `sightings.rs`. Earlier versions wrote
-/// differences without links, with byte 1 or no such byte. They are not read again.)
+/// The last byte of the keys in [`spaces::TEMPLATES`]. (Bytes 2 and 3 are those of `sightings.rs`. Earlier versions
+/// wrote differences without links, with byte 1 or no such byte. They are not read again.)
 const WITH_LINKS: u8 = 4;
 
 /// If a page has less than this in common with its earlier content, its own text has changed, whatever other pages did.
 const OWN: f32 = 0.1;
 
 impl Differences {
-    /// The most differences that are kept for one host: so many that several pages have shown, and so many others. (If
-    /// many pages of a host change by themselves, their differences must not push out those of the template.)
+    /// For each host, at most this many differences are kept that several pages have shown, and at most this many
+    /// others. (If many pages of a host change by themselves, their differences must not push out those of the
+    /// template.)
     const MOST: usize = 32;
 
     /// A difference may consist of this many differences. For example, a new footer and another advertisement may come

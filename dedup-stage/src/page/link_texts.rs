@@ -1,6 +1,7 @@
-//! The texts of links on a page that consists mostly of links, such as an index, a table of contents or a front page. If
-//! such a page shows other links than at the last visit, its text is another one, too. So the judge must know which
-//! words belong to which link ([`crate::judge`]). And [`compared`] makes what the next visit to a page is compared with.
+//! The texts of links on a page that consists mostly of links, such as an index, a table of contents or a front page.
+//! If such a page shows other links than at the last visit, its text is another one, too. So the judge must know which
+//! words belong to which link ([`crate::judge`]). And [`compared`] makes what the next visit to a page is compared
+//! with.
 
 use std::ops::Range;
 
@@ -101,8 +102,8 @@ impl LinkTexts {
         self.ends.is_empty()
     }
 
-    /// Numbers the links anew: `numbers` has the new number of each link of the page. To be called if links that lead to
-    /// one URL are joined.
+    /// Numbers the links anew: `numbers` has the new number of each link of the page. To be called if links that lead
+    /// to one URL are joined.
     pub fn renumber(&mut self, numbers: &[u32]) {
         for link in &mut self.links {
             *link = numbers.get(*link as usize).copied().unwrap_or(u32::MAX);

@@ -5,8 +5,8 @@
 //! together are the *signature*. A *recipe* is the way in which signatures are made from bytes. An *odd sketch* tells
 //! how much a page has changed since the last visit.
 //!
-//! `simhash`, `sketch`, `outlinks` and `bins` make signatures; `odd` makes odd sketches. The signatures of the literature
-//! are in `crate::evaluate::schemes`, which compares them with these.
+//! `simhash`, `sketch`, `outlinks` and `bins` make signatures; `odd` makes odd sketches. The signatures of the
+//! literature are in `crate::evaluate::schemes`, which compares them with these.
 
 pub(crate) mod bins;
 mod odd;

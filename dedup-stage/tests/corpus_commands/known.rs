@@ -75,7 +75,8 @@ fn what_a_known_corpus_has_is_a_duplicate_of_it() {
 #[test]
 fn a_known_corpus_finds_what_a_run_over_its_documents_finds() {
     let dir = TempDir::new().expect("a temporary directory");
-    // The texts whose numbers are multiples of three are no copies. A copy is one of an early text, or of the one before.
+    // The texts whose numbers are multiples of three are no copies. A copy is one of an early text, or of the one
+    // before.
     let early = |n: u32| if n.is_multiple_of(2) { n / 6 * 3 } else { n / 3 * 3 };
     let texts: Vec<String> = (0..600).map(|n| if n % 3 == 2 { text(early(n), n % 5) } else { text(n, 0) }).collect();
     let page = |(number, text): (usize, &String)| {

@@ -4,7 +4,7 @@
 //! URLs of a host that mirrors another one are nearly all stopped. If they waited until the crawl is over elsewhere,
 //! the whole crawl would take up to twice as long. So the stopped URLs of a host that has nothing else to do are
 //! released when fetching them would take as long, with its delays, as the longest queue of another host still takes.
-//! From then on the host is as far from its end as that one.
+//! Then both hosts need about the same time to finish.
 //!
 //! The queues of the others grow while they are crawled, so what is queued is the least that they have to do, and a
 //! host is released early rather than late. Where there are no delays no host keeps a crawl waiting, and nothing is

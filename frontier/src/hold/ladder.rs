@@ -69,7 +69,7 @@ pub struct Ladder {
     missing: u32,
     /// A trial differed, or too many counterparts are missing.
     fell: bool,
-    /// Of those that agreed, the pairs that proved the rule.
+    /// How many of `agreed` are pairs that proved the rule, and no trials.
     pairs: u32,
 }
 

@@ -20,8 +20,8 @@ pub struct Lot(pub u64);
 /// The lots of one URL. Each of the three is a lot, and the next one contains it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lots {
-    /// The *section*: the URLs of the lot that are in one folder (the path without its last segment). One chapter of a
-    /// copied manual may have been translated, while all other chapters are copies.
+    /// The *section*: the URLs of the lot whose paths have the same parent (the path without its last segment). One
+    /// chapter of a copied manual may have been translated, while all other chapters are copies.
     pub section: Lot,
     /// The lot: all URLs of one template, scheme and port that are held or stopped for one reason: for counterparts on
     /// one host, as news, because one corpus knows them, by one rule, or for a spent budget. (One port of a host may be
@@ -80,9 +80,9 @@ fn parent(path: &str) -> &str {
     trimmed.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// The folder of a URL, as a hash: its first path segment and the names of its parameters. All segments that look like
-/// an identifier (of a session, for example) count as one segment. Otherwise each session would be a folder of its own,
-/// and what is learned about one session would not help with the next.
+/// The *folder* of a URL, as rules and ladders use the word, as a hash: its first path segment and the names of its
+/// parameters. All segments that look like an identifier (of a session, for example) count as one segment. Otherwise
+/// each session would be a folder of its own, and what is learned about one session would not help with the next.
 pub fn folder(url: &Url) -> u64 {
     let label = label(url);
     match label.trim_start_matches('/').split_once('/') {

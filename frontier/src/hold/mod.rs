@@ -6,7 +6,7 @@
 //!   that a rule stopped.
 //! - `news` decides about trials of news: links that the twin of their page does not have.
 //! - `lot` tells which URLs most likely share their fate.
-//! - `held_back` lists all of them for the rescue at the end of a crawl.
+//! - `held_back` lists all URLs that are held or stopped, for the rescue at the end of a crawl.
 //! - `sample` and `strata` draw URLs at random at the end of the crawl.
 //! - `template` tells kinds of links.
 //! - `works` lists the releases that are still to be done.

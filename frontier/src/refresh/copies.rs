@@ -46,7 +46,7 @@ pub type PairId = u32;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     /// Days in which copies were still copies, summed over all copies.
-    pub held: f32,
+    pub agreed: f32,
     /// Copies that diverged.
     pub diverged: u16,
 }
@@ -54,7 +54,7 @@ pub struct Pair {
 /// What all pairs have shown together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pairs {
-    held: f32,
+    agreed: f32,
     diverged: f32,
     /// Checks that are allowed now. Each fetch adds a share of a check, and each check takes one.
     allowed: f32,
@@ -63,7 +63,7 @@ pub struct Pairs {
 impl Default for Pairs {
     fn default() -> Self {
         // The estimate starts as if one copy had diverged in this many days.
-        Self { held: 2_000.0, diverged: 1.0, allowed: 0.0 }
+        Self { agreed: 2_000.0, diverged: 1.0, allowed: 0.0 }
     }
 }
 
@@ -128,8 +128,8 @@ impl Copy {
 impl Pair {
     /// The chance that a copy diverges within a day.
     pub fn chance(&self, all: &Pairs) -> f32 {
-        let common = all.diverged / all.held;
-        (f32::from(self.diverged) + WEIGHT) / (self.held + WEIGHT / common)
+        let common = all.diverged / all.agreed;
+        (f32::from(self.diverged) + WEIGHT) / (self.agreed + WEIGHT / common)
     }
 
     /// Whether the pair is watched, because many of its copies have diverged.
@@ -150,7 +150,7 @@ impl Pairs {
     }
 
     /// A copy was compared with its representative, and shows the same.
-    pub fn held(&mut self, copy: &mut Copy, pair: &mut Pair, at: Seconds) {
+    pub fn agreed(&mut self, copy: &mut Copy, pair: &mut Pair, at: Seconds) {
         self.checked(pair, days(copy.checked, at), true);
         copy.checked = at;
         copy.pending = false;
@@ -161,13 +161,13 @@ impl Pairs {
         self.checked(pair, days(copy.checked, at), false);
     }
 
-    /// A copy was compared, `days` days after the last time. `held`: it is still a copy.
-    pub fn checked(&mut self, pair: &mut Pair, days: f32, held: bool) {
+    /// A copy was compared, `days` days after the last time. `agreed`: it is still a copy.
+    pub fn checked(&mut self, pair: &mut Pair, days: f32, agreed: bool) {
         // Nobody knows when it diverged. On average, that was in the middle of the time.
-        let for_days = if held { days } else { days / 2.0 };
-        pair.held += for_days;
-        self.held += for_days;
-        if !held {
+        let for_days = if agreed { days } else { days / 2.0 };
+        pair.agreed += for_days;
+        self.agreed += for_days;
+        if !agreed {
             pair.diverged = pair.diverged.saturating_add(1);
             self.diverged += 1.0;
         }

@@ -2,12 +2,12 @@
 //! met, and changes of pages that it tells of and that are believed.
 //!
 //! News waits on the list until the list is read. If news comes at a rate r, then r t of it has come t days after a
-//! reading, and has waited for t / 2 days each. So a reading after t days ends r t² / 2 days of waiting. Like a visit
-//! to a page, it is due as soon as this is the price of a fetch, which is in days of freshness too: after √(2 price /
-//! r) days. This is the square-root law of stocks (Harris 1913, "How many parts to make at once").
+//! reading, and has waited for t / 2 days each. So a reading after t days ends r t² / 2 days of waiting. The price of a
+//! fetch is in days, too. A reading is due when the waiting that it ends equals the price: after √(2 price / r) days.
+//! This is the square-root law of stocks (Harris 1913, "How many parts to make at once").
 //!
-//! The rate is learned (Poisson, with a gamma prior), and what was seen long ago counts less and less: a list that
-//! brings nothing is read ever more seldom, up to a bound, and one that begins to bring news is soon read often.
+//! The rate is learned (Poisson, with a gamma prior), and old readings count less. So a list that brings nothing is
+//! read less and less often, down to a bound. A list that begins to bring news is soon read often.
 
 use serde::{Deserialize, Serialize};
 

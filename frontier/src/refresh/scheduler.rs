@@ -11,7 +11,7 @@ use super::review::{Review, belief, due};
 use super::settings::{EARLY, LEAD, LESSON_DAYS, READING, REVIEW_DAYS, REVIEWS, Settings};
 use super::signals::Source;
 use super::time::{DAY, Seconds, UrlHash, after, days};
-use super::turns::{HostId, Turn, Turns};
+use super::turns::{HostNumber, Turn, Turns};
 
 /// Decides what is visited next. The records of pages stay with the caller.
 #[derive(Debug, Default)]
@@ -21,9 +21,9 @@ pub struct Refresh {
     hosts: Vec<Host>,
     turns: Turns,
     /// The review under way.
-    review: Option<(HostId, Review)>,
+    review: Option<(HostNumber, Review)>,
     /// The host whose review comes next.
-    next: HostId,
+    next: HostNumber,
     /// What checks of copies have shown.
     pub pairs: Pairs,
 }
@@ -62,7 +62,7 @@ impl Refresh {
 
     /// Adds a host that may be asked once in `delay` seconds. `learned` comes from an earlier process, or is the
     /// default.
-    pub fn add_host(&mut self, delay: f32, learned: Learned) -> HostId {
+    pub fn add_host(&mut self, delay: f32, learned: Learned) -> HostNumber {
         let mut host = Host { learned, allows: DAY / delay.max(1e-3), ..Host::default() };
         host.reprice(&self.shared, &self.settings);
         self.hosts.push(host);
@@ -70,42 +70,42 @@ impl Refresh {
     }
 
     /// What was learned of a host. The caller may store it.
-    pub fn learned(&self, host: HostId) -> &Learned {
+    pub fn learned(&self, host: HostNumber) -> &Learned {
         &self.hosts[host as usize].learned
     }
 
     /// Adds a cluster: at its first fetch, or from the store.
-    pub fn add(&mut self, host: HostId, page: UrlHash, cluster: &CopyCluster) {
+    pub fn add(&mut self, host: HostNumber, page: UrlHash, cluster: &CopyCluster) {
         self.hosts[host as usize].pages += 1;
         self.shared.pages += 1;
         self.queue(host, page, cluster);
     }
 
     /// Removes a cluster: its page is gone, or has become a copy of another page.
-    pub fn remove(&mut self, host: HostId) {
+    pub fn remove(&mut self, host: HostNumber) {
         self.hosts[host as usize].pages -= 1;
         self.shared.pages -= 1;
     }
 
     /// Puts a page into the queue of its host, at the due time that follows from its record. This is needed only if the
     /// caller has changed the record: made it urgent, for example.
-    pub fn queue(&mut self, host: HostId, page: UrlHash, cluster: &CopyCluster) {
+    pub fn queue(&mut self, host: HostNumber, page: UrlHash, cluster: &CopyCluster) {
         self.push(host, self.due(host, page, cluster), page);
     }
 
     /// The due time of a page, which follows from its record. It is 0 if the page is urgent.
-    pub fn due(&self, host: HostId, page: UrlHash, cluster: &CopyCluster) -> Seconds {
+    pub fn due(&self, host: HostNumber, page: UrlHash, cluster: &CopyCluster) -> Seconds {
         due(cluster, self.interval(host, page, cluster))
     }
 
     /// Puts a page that is no cluster into the queue of its host: a copy that is to be checked, or a page that was
     /// missing. If `due` is 0, its turn comes as soon as the host may be asked. Each review must hear of such a page
     /// ([`Self::pass_fixed`]).
-    pub fn queue_fixed(&mut self, host: HostId, page: UrlHash, due: Seconds) {
+    pub fn queue_fixed(&mut self, host: HostNumber, page: UrlHash, due: Seconds) {
         self.push(host, due, page);
     }
 
-    fn push(&mut self, host: HostId, due: Seconds, page: UrlHash) {
+    fn push(&mut self, host: HostNumber, due: Seconds, page: UrlHash) {
         if let Some((reviewed, review)) = &mut self.review
             && *reviewed == host
         {
@@ -154,12 +154,19 @@ impl Refresh {
     }
 
     /// The host may be asked again from `until` on.
-    pub fn rest(&mut self, host: HostId, until: Seconds) {
+    pub fn rest(&mut self, host: HostNumber, until: Seconds) {
         self.turns.rest(host, until);
     }
 
     /// The representative of a cluster was visited. This changes its record, and queues its next visit.
-    pub fn visited(&mut self, host: HostId, page: UrlHash, cluster: &mut CopyCluster, at: Seconds, seen: VisitFinding) {
+    pub fn visited(
+        &mut self,
+        host: HostNumber,
+        page: UrlHash,
+        cluster: &mut CopyCluster,
+        at: Seconds,
+        seen: VisitFinding,
+    ) {
         let dated = self.heard(host, cluster, at, seen);
         let span = at.saturating_sub(cluster.visited);
         match (seen.changed, dated) {
@@ -178,7 +185,7 @@ impl Refresh {
 
     /// A page was visited: compares what its host said of it with what the visit shows. The record is that from before
     /// the visit. If the page has changed, returns what is known of the time of the change.
-    pub fn heard(&mut self, host: HostId, cluster: &CopyCluster, at: Seconds, seen: VisitFinding) -> Option<Dated> {
+    pub fn heard(&mut self, host: HostNumber, cluster: &CopyCluster, at: Seconds, seen: VisitFinding) -> Option<Dated> {
         let told = cluster.told;
         if let Some(source) = cluster.flags.listed {
             let expected = 1.0 - self.belief(host, cluster).unchanged(days(cluster.visited, at));
@@ -205,7 +212,7 @@ impl Refresh {
     /// visit.
     pub fn listed(
         &mut self,
-        host: HostId,
+        host: HostNumber,
         page: UrlHash,
         cluster: &mut CopyCluster,
         source: Source,
@@ -220,23 +227,23 @@ impl Refresh {
     }
 
     /// What to do with a copy of a cluster that was just visited. `host` is the cluster's, `copy_host` the copy's.
-    pub fn care(&self, cared: Cared, copy: &Copy, pair: &Pair, copy_host: HostId, now: Seconds) -> Care {
+    pub fn care(&self, cared: Cared, copy: &Copy, pair: &Pair, copy_host: HostNumber, now: Seconds) -> Care {
         self.pairs.care(cared, copy, pair, self.hosts[copy_host as usize].price, now)
     }
 
     /// Days from the last visit of a page to its next one. Infinite if no visit is worth its price.
-    pub fn interval(&self, host: HostId, page: UrlHash, cluster: &CopyCluster) -> f32 {
+    pub fn interval(&self, host: HostNumber, page: UrlHash, cluster: &CopyCluster) -> f32 {
         let state = &self.hosts[host as usize];
         plan(state, page, cluster, &belief(&self.shared, state, cluster), &self.settings).days
     }
 
     /// The estimate of a cluster's change rate.
-    pub fn belief(&self, host: HostId, cluster: &CopyCluster) -> Belief {
+    pub fn belief(&self, host: HostNumber, cluster: &CopyCluster) -> Belief {
         belief(&self.shared, &self.hosts[host as usize], cluster)
     }
 
     /// What a visit to a page buys `days` days after the last one, in days of freshness.
-    pub fn gain(&self, host: HostId, cluster: &CopyCluster, days: f32) -> f32 {
+    pub fn gain(&self, host: HostNumber, cluster: &CopyCluster, days: f32) -> f32 {
         let belief = self.belief(host, cluster);
         match cluster.flags.listed {
             Some(source) => self.learned(host).signals.gain(source, cluster.told.is_some(), &belief, days),
@@ -245,28 +252,28 @@ impl Refresh {
     }
 
     /// The price of a fetch on this host, in weighted days of freshness. A visit is due as soon as it buys this.
-    pub fn price(&self, host: HostId) -> f32 {
+    pub fn price(&self, host: HostNumber) -> f32 {
         self.hosts[host as usize].price
     }
 
     /// What the first fetch of a page buys, in weighted days of freshness.
-    pub fn worth_of_new(&self, host: HostId, key: PriorKey, priority: f32) -> f32 {
+    pub fn worth_of_new(&self, host: HostNumber, key: PriorKey, priority: f32) -> f32 {
         let weights = self.shared.prior.weights(&self.hosts[host as usize].learned.effects, key);
         priority * Belief::new(weights).gain(LESSON_DAYS)
     }
 
     /// The host whose review is due, if any. The caller then calls [`Self::review`], [`Self::pass`] for each of the
     /// host's clusters, and [`Self::reviewed`]; other calls may come in between.
-    pub fn wants_review(&self, now: Seconds) -> Option<HostId> {
+    pub fn wants_review(&self, now: Seconds) -> Option<HostNumber> {
         let host = self.hosts.get(self.next as usize)?;
         (self.review.is_none() && days(host.reviewed, now) >= self.window()).then_some(self.next)
     }
 
     /// Begins the review of a host.
-    pub fn review(&mut self, host: HostId, now: Seconds) {
+    pub fn review(&mut self, host: HostNumber, now: Seconds) {
         let review = Review::new(&self.hosts[host as usize], &self.shared, &self.settings, now, self.window());
         self.review = Some((host, review));
-        self.next = (host + 1) % self.hosts.len() as HostId;
+        self.next = (host + 1) % self.hosts.len() as HostNumber;
     }
 
     /// Shows the review a cluster of its host.

@@ -30,12 +30,14 @@ impl Default for Settings {
 pub const REVIEWS: f32 = 8.0;
 /// Days between two reviews of a host, at least.
 pub const REVIEW_DAYS: f32 = 0.5;
-/// A lesson must bring its price within this many days, because a rate may change after that.
+/// A *lesson* is a visit that is made only to learn a change rate. It must bring its price within this many days,
+/// because the rate may change after that.
 pub const LESSON_DAYS: f32 = 100.0;
 /// The share of the budget that lessons may take.
 pub const LESSON_SHARE: f32 = 0.9;
-/// A test comes after this many times the price, in days. (The price is in days of freshness.) A page that changes
-/// about once in that time is just worth visiting, so the test tells on which side of this border the page is.
+/// A *test* is the lesson of a page that was visited once. It comes this many times the price after that visit, in
+/// days. (The price is in days of freshness.) A page that changes about once in that time is just worth visiting, so
+/// the test tells on which side of this border the page is.
 pub const TEST: f32 = 1.0;
 /// The share of pages without a second visit that are tested in any case, so that the prior can be learned.
 pub const PILOT: f32 = 0.1;
@@ -45,7 +47,8 @@ pub const JITTER: f32 = 0.15;
 /// The share of the planned visits after the next one that take place before the next review. Often the next visit
 /// shows that the page is not worth the others.
 pub const AGAIN: f32 = 0.4;
-/// Sitemaps and feeds are read once in this time.
+/// The time between two readings of a sitemap, in seconds, that the estimates assume. A continuous crawl reads a
+/// sitemap at least so often if it is believed.
 pub const READING: Seconds = 86_400;
 /// If nothing is due, a visit may come early: after this share of its interval.
 pub const EARLY: f32 = 0.5;

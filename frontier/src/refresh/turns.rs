@@ -7,13 +7,13 @@ use super::queue::{Entries, Queue};
 use super::time::{Seconds, UrlHash};
 
 /// The number of a host, in the order in which hosts were added.
-pub type HostId = u32;
+pub type HostNumber = u32;
 
 /// A visit to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The page's host.
-    pub host: HostId,
+    pub host: HostNumber,
     /// The page.
     pub page: UrlHash,
     /// When the visit is due; 0 if it is urgent.
@@ -29,9 +29,9 @@ pub struct Turn {
 pub struct Turns {
     hosts: Vec<Lane>,
     /// Hosts that may be asked, by what is due first.
-    ready: BTreeSet<(Seconds, HostId)>,
+    ready: BTreeSet<(Seconds, HostNumber)>,
     /// Hosts that may not be asked before a time.
-    resting: BinaryHeap<Reverse<(Seconds, HostId)>>,
+    resting: BinaryHeap<Reverse<(Seconds, HostNumber)>>,
 }
 
 /// A host's queue.
@@ -52,13 +52,13 @@ struct Lane {
 
 impl Turns {
     /// Adds a host. It may be asked at once.
-    pub fn add_host(&mut self) -> HostId {
+    pub fn add_host(&mut self) -> HostNumber {
         self.hosts.push(Lane::default());
-        (self.hosts.len() - 1) as HostId
+        (self.hosts.len() - 1) as HostNumber
     }
 
     /// Adds a visit: the page is due at this time.
-    pub fn push(&mut self, host: HostId, due: Seconds, page: UrlHash) {
+    pub fn push(&mut self, host: HostNumber, due: Seconds, page: UrlHash) {
         let lane = &mut self.hosts[host as usize];
         if lane.deferred && lane.queue.peek().is_none_or(|(first, _)| due < first) {
             (lane.deferred, lane.rests) = (false, None);
@@ -68,7 +68,7 @@ impl Turns {
     }
 
     /// Replaces all entries of a host.
-    pub fn replace(&mut self, host: HostId, entries: Entries) {
+    pub fn replace(&mut self, host: HostNumber, entries: Entries) {
         let lane = &mut self.hosts[host as usize];
         if lane.deferred {
             (lane.deferred, lane.rests) = (false, None);
@@ -107,43 +107,43 @@ impl Turns {
     }
 
     /// Lets a host wait until [`Self::rest`], although none of its visits was taken.
-    pub fn hold(&mut self, host: HostId) {
+    pub fn hold(&mut self, host: HostNumber) {
         self.hosts[host as usize].busy = true;
         self.place(host);
     }
 
     /// Drops the first entry of a host without a visit.
-    pub fn drop_first(&mut self, host: HostId) {
+    pub fn drop_first(&mut self, host: HostNumber) {
         self.hosts[host as usize].queue.pop();
         self.place(host);
     }
 
     /// The host's fetch has ended, and it may be asked from this time on.
-    pub fn rest(&mut self, host: HostId, until: Seconds) {
+    pub fn rest(&mut self, host: HostNumber, until: Seconds) {
         self.hosts[host as usize].busy = false;
         self.rest_until(host, until);
     }
 
     /// The host is not asked before this time, unless one of its pages is due sooner.
-    pub fn defer(&mut self, host: HostId, until: Seconds) {
+    pub fn defer(&mut self, host: HostNumber, until: Seconds) {
         self.hosts[host as usize].deferred = true;
         self.rest_until(host, until);
     }
 
-    fn rest_until(&mut self, host: HostId, until: Seconds) {
+    fn rest_until(&mut self, host: HostNumber, until: Seconds) {
         self.hosts[host as usize].rests = Some(until);
         self.resting.push(Reverse((until, host)));
         self.place(host);
     }
 
     /// From now on, visits of this host are chosen as if they were due this much sooner.
-    pub fn lead(&mut self, host: HostId, lead: Seconds) {
+    pub fn lead(&mut self, host: HostNumber, lead: Seconds) {
         self.hosts[host as usize].lead = lead;
         self.place(host);
     }
 
     /// The first entry of this host.
-    pub fn first(&self, host: HostId) -> Option<(Seconds, UrlHash)> {
+    pub fn first(&self, host: HostNumber) -> Option<(Seconds, UrlHash)> {
         self.hosts[host as usize].queue.peek()
     }
 
@@ -165,7 +165,7 @@ impl Turns {
     }
 
     /// Puts the host into the ready set under what is due first, or takes it out.
-    fn place(&mut self, host: HostId) {
+    fn place(&mut self, host: HostNumber) {
         let lane = &mut self.hosts[host as usize];
         let first = lane.queue.peek().map(|(due, _)| due.saturating_sub(lane.lead));
         let stands = first.filter(|_| !lane.busy && lane.rests.is_none());

@@ -193,8 +193,8 @@ impl Proven {
         })
     }
 
-    /// The URLs of other hosts that mirrors turn into this one, each with its rule. Only the first mirrors of a host are
-    /// asked.
+    /// The URLs of other hosts that mirrors turn into this one, each with its rule. Only the first mirrors of a host
+    /// are asked.
     pub fn mirrored<'a>(&'a self, url: &'a Url) -> impl Iterator<Item = (RuleId, UrlId)> + use<'a> {
         let ids = url.host_str().and_then(|host| self.mirrors.get(host)).map(Vec::as_slice).unwrap_or_default();
         ids.iter().take(Self::MIRRORS).filter_map(|id| match &self.rules.get(id)?.statement {

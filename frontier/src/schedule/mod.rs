@@ -197,9 +197,9 @@ impl Schedule {
         self.waiting.first().map(|(due, ..)| *due)
     }
 
-    /// The best ready host of the domain whose turn it is, if its shares have room, as far as is known. If there is
-    /// none: the best ready host in the line of a share that may be exceeded when no other host is ready. `behind`:
-    /// hosts in lines come only if pages of their domains cost little. Returns the host, and which slots it may take.
+    /// The best ready host of the domain whose turn it is, if its shares have room, as far as is known. Otherwise, a
+    /// host that waits for a share, if that share may be exceeded while no other host is ready. `behind`: hosts in
+    /// lines come only if pages of their domains cost little. Returns the host, and which slots it may take.
     pub fn best(&self, shares: &Shares, behind: bool) -> Option<(HostId, Room)> {
         let heads = || {
             let heads = self.lines.iter().filter_map(|(line, hosts)| Some((*line, *hosts.first()?)));

@@ -1,6 +1,6 @@
 //! Policies for comparison: common ones, and optimal ones that know everything about the web.
 
-use frontier::refresh::turns::{HostId, Turns};
+use frontier::refresh::turns::{HostNumber, Turns};
 
 use super::optimum::{self, Item};
 use super::run::{Archive, Policy};
@@ -228,7 +228,7 @@ impl<'a> ClusterOptimum<'a> {
 
     fn push(&mut self, page: u32, due: f64) {
         if due.is_finite() {
-            let host: HostId = self.web.pages[page as usize].host;
+            let host: HostNumber = self.web.pages[page as usize].host;
             self.turns.push(host, seconds(due), u64::from(page));
         }
     }

@@ -13,7 +13,7 @@ use frontier::refresh::scheduler::{Refresh, VisitDecision, VisitFinding};
 use frontier::refresh::settings::Settings;
 use frontier::refresh::signals::Source;
 use frontier::refresh::time::Seconds;
-use frontier::refresh::turns::HostId;
+use frontier::refresh::turns::HostNumber;
 
 use super::baselines::{rested, seconds};
 use super::run::{Archive, Policy};
@@ -95,7 +95,7 @@ impl<'a> Ours<'a> {
         let mut ours = Self { web, refresh, records, by_host, copies, suspects, pairs, showing, tally };
         // The first round computes the demand, the second the due times.
         for _ in 0..2 {
-            (0..web.spec.hosts as HostId).for_each(|host| ours.review(host, start));
+            (0..web.spec.hosts as HostNumber).for_each(|host| ours.review(host, start));
         }
         ours
     }
@@ -109,7 +109,7 @@ impl<'a> Ours<'a> {
         }
     }
 
-    fn review(&mut self, host: HostId, now: Seconds) {
+    fn review(&mut self, host: HostNumber, now: Seconds) {
         self.refresh.review(host, now);
         for &page in &self.by_host[host as usize] {
             match &self.records[page as usize] {
@@ -121,7 +121,7 @@ impl<'a> Ours<'a> {
         self.refresh.reviewed();
     }
 
-    fn host(&self, page: u32) -> HostId {
+    fn host(&self, page: u32) -> HostNumber {
         self.web.pages[page as usize].host
     }
 
@@ -199,7 +199,7 @@ impl<'a> Ours<'a> {
     fn held(&mut self, page: u32, now: f64) {
         if let Record::Copy { copy, .. } = &mut self.records[page as usize] {
             let pair = self.pairs.entry(copy.pair).or_default();
-            self.refresh.pairs.held(copy, pair, seconds(now));
+            self.refresh.pairs.agreed(copy, pair, seconds(now));
         }
     }
 

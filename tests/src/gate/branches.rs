@@ -1,5 +1,6 @@
-//! The hosts of a chain of shops, on one domain or each on its own: all have the same pages under the same paths, and each has a few pages of its own.
-//! The only way to these leads through one of the equal pages, or through a chain of them.
+//! The hosts of a chain of shops, on one domain or each on its own: all have the same pages under the same paths, and
+//! each has a few pages of its own. The only way to these leads through one of the equal pages, or through a chain of
+//! them.
 
 use fastrand::Rng;
 use url::Url;

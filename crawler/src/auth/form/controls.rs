@@ -213,8 +213,8 @@ impl State {
         }
     }
 
-    /// Gives the text of the last field the form in which a browser sends it: without a line break at its beginning, and
-    /// with CR and LF at the end of each line.
+    /// Gives the text of the last field the form in which a browser sends it: without a line break at its beginning,
+    /// and with CR and LF at the end of each line.
     fn end_textarea(&mut self) {
         if std::mem::take(&mut self.in_textarea)
             && let Some(control) = self.controls.last_mut()

@@ -45,7 +45,7 @@ enum Command {
     Remove(Remove),
     /// Summary of all workers together, on stdout
     Report(StatusArgs),
-    /// Why a URL was fetched, dropped, stopped by a rule, refused or never seen: asks the worker of its host
+    /// Why a URL was fetched, held back, stopped by a rule, refused or never seen: asks the worker of its host
     Why(ask::Why),
     /// Pages, links, main text or clusters of all workers, in forms that other tools read
     Export(ask::Export),

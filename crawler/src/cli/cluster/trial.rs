@@ -22,13 +22,13 @@ use crate::engine::{Control, Phase, StopReason};
 /// Arguments of `crawler cluster try`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Workers
+    /// Number of workers
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
     /// Directory of the brokers and workers. A crawl in this directory is continued
     #[arg(long, value_name = "DIR", default_value = "./crawl-try", env = "CRAWLER_DIR")]
     dir: PathBuf,
-    /// How long a worker's lease on its hosts is good for
+    /// Time after which a worker loses its hosts if it does not renew its lease on them
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     lease: config::Duration,
     /// Program of the brokers [default: nats-server on the PATH; if there is none, it is installed with pip into the

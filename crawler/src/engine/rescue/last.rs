@@ -52,8 +52,8 @@ impl LastRound<'_> {
         let drawn: u64 = last().map(|(_, result)| result.drawn).sum();
         let all: u64 = last().map(|(_, result)| result.new).sum();
         let share = (drawn as f64 / population.max(1) as f64).min(1.0);
-        // Both are counted in new pages of the sample. Each of these represents an equal share of the pages that are
-        // left. New pages of lots without further URLs only represent other lots.
+        // `here` and `elsewhere` count new pages of the sample. Each stands for an equal share of the pages that are
+        // left. A new page of a lot without further URLs only stands for other lots.
         let (mut here, mut elsewhere) = (0, 0.0);
         for (lot, result) in last().filter(|(_, result)| result.new > 0) {
             if left.contains_key(lot) {

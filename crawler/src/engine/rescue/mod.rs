@@ -1,21 +1,23 @@
-//! Rescue: when nothing is queued any more, `drop` mode fetches a sample of the URLs that are *held back* (held or
-//! stopped). This finds pages that are no copies. At the end, the rescue estimates the number of pages that were lost.
+//! Rescue: when nothing is queued any more, the crawl fetches a sample of the URLs that are *held back* (held or
+//! stopped). In `demote`, these are only URLs in traps and URLs that a known corpus has; `keep` has no rescue. The
+//! sample finds pages that are no copies. At the end, the rescue estimates the number of pages that were lost.
 //!
 //! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue works in rounds:
 //!
 //! 1. A *round* draws one or two URLs from each of as many lots as the budget allows, and queues them as trials. Each
-//!    family of lots ([`frontier::Lots::family`]) has an equal share of the round. First come URLs of lots whose pages had the most
-//!    links that were not found before, and of lots that were not tried yet ([`trials::Openness`]). Of these, URLs that
-//!    are farthest from the seeds come first; of those that are equally far, the ones whose counterparts led to the most
-//!    pages ([`led`]).
+//!    family of lots ([`frontier::Lots::family`]) has an equal share of the round. First come URLs of lots whose pages
+//!    had the most links that were not found before, and of lots that were not tried yet ([`trials::Openness`]). Of
+//!    these, URLs that are farthest from the seeds come first; of those that are equally far, the ones whose
+//!    counterparts led to the most pages ([`led`]).
 //! 2. When all trials are fetched, each lot that gained something *falls*: all its URLs are queued, and those that are
 //!    found later are followed ([`frontier::Frontier::fall`]). A lot has gained something if a page of it is new or led
 //!    to a new page. (For example, a list that two hosts share may lead to pages that only one of them has.) If at
 //!    least [`Rescue::ALIKE`] lots of a family have gained something, and these are at least one in
 //!    [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole family falls.
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
-//!    found before. So the rescue goes through lists to the listed pages. Most rounds try only those of these lots whose
-//!    pages had the most such links ([`trials::retain_opening`]). A second URL of a lot is tried after all other lots.
+//!    found before. So the rescue goes through lists to the listed pages. Most rounds try only those of these lots
+//!    whose pages had the most such links ([`trials::retain_opening`]). A second URL of a lot is tried after all other
+//!    lots.
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
 //!    last round draws single URLs from everything that is still held or stopped, the same share from each section of
 //!    each lot ([`frontier::Strata`]). The share of new pages in this sample gives the estimate ([`last`]). A lot that

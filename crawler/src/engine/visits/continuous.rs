@@ -1,13 +1,13 @@
-//! Visits without end: while the crawl goes on, each content cluster is visited again when the visit is worth the price
-//! of a fetch. New URLs are fetched at the same time.
+//! The visits of a continuous crawl. Each cluster of copies is visited again when the visit is worth the price of a
+//! fetch. New URLs are fetched at the same time. (`super` explains the words.)
 //!
-//! The scheduler (`frontier::refresh`) says what is due. A host has one visit in the frontier's queue at a time. There
-//! visits and new URLs compete in one currency: what the fetch buys, in weighted days of freshness, as a share of what
-//! the first fetch of the best page would buy. On each host that has both, `--refresh-share` bounds the visits
-//! (`share`).
+//! The scheduler (`frontier::refresh`) says which visits are due. Each host has at most one visit in the frontier's
+//! queue. There, visits and new URLs are compared by one number: the freshness that the fetch buys, in weighted days,
+//! divided by the freshness that the first fetch of the best page buys. While a host has both, `--refresh-share` bounds
+//! the visits (`share`).
 //!
-//! All that is known is read from the records of pages and lists at the start (`roster`), and kept up with each that is
-//! recorded. So a run that was killed goes on as before: nothing else is stored that could disagree with the records.
+//! Everything is read from the records of pages (`roster`) and lists at the start, and updated with each new record.
+//! Nothing else is stored, so a run that was killed goes on as before.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use frontier::refresh::scheduler::{Refresh, VisitDecision};
 use frontier::refresh::settings::Settings;
 use frontier::refresh::signals::Source;
 use frontier::refresh::time::{DAY, Seconds, days, seconds};
-use frontier::refresh::turns::{HostId, Turn};
+use frontier::refresh::turns::{HostNumber, Turn};
 use frontier::{Frontier, Millis};
 
 use super::freshness::{Freshness, Pages, Survey};
@@ -39,18 +39,18 @@ pub(in crate::engine) struct Continuous {
     pub(super) trusts: bool,
     pub(super) roster: Roster,
     pub(super) refresh: Refresh,
-    hosts: HashMap<SiteId, HostId>,
-    /// By number of the host.
+    hosts: HashMap<SiteId, HostNumber>,
+    /// Hosts, by their numbers in `refresh`.
     sites: Vec<Site>,
     /// Sitemaps and feeds.
     pub(super) lists: Lists,
-    /// By place: whether the scheduler has it as a cluster.
+    /// For each place: whether the scheduler counts it as a cluster.
     clusters: Vec<bool>,
     /// Copies that are to be checked as soon as possible.
     pub(super) pending: HashSet<usize>,
     /// Visits in the queue of the frontier, with their hosts.
-    open: HashMap<u64, HostId>,
-    /// Of these, those that are to come before new URLs by now.
+    open: HashMap<u64, HostNumber>,
+    /// Queued visits that must now be moved before new URLs.
     late: Vec<u64>,
     /// Seconds from one request to a host to the next.
     delay: f32,
@@ -63,19 +63,19 @@ struct Site {
     /// Places of its URLs.
     places: Vec<usize>,
     balance: Balance,
-    /// Its visit that waits in the queue of the frontier behind new URLs.
+    /// The visit of this host that waits in the frontier's queue behind new URLs.
     behind: Option<u64>,
 }
 
-/// What could not be fetched is tried again after so many seconds.
+/// A URL that could not be fetched is tried again after this many seconds.
 const AGAIN: Seconds = DAY as Seconds;
-/// While new URLs come first on a host, its visits are looked at again after so many seconds.
+/// While new URLs come first, the next visit is considered again after this many seconds.
 pub(super) const DEFER: Seconds = 1;
 /// Visits a day over all hosts: more than any machine makes. The hosts' delays and the least gain are the bounds.
 const BUDGET: f32 = 1e9;
 
 impl Continuous {
-    /// Reads what was visited. `trusts`: whether copies are trusted; `priority` is that of a page so deep.
+    /// Reads the records of all visits. The arguments are those of [`Roster::read`].
     pub fn open(
         settings: &config::Settings,
         trusts: bool,
@@ -112,28 +112,29 @@ impl Continuous {
         (0..visits.roster.members.len()).for_each(|at| visits.enter(at));
         // The first review finds how hosts differ. The second one finds how the pages of a host differ.
         for _ in 0..2 {
-            (0..visits.sites.len() as HostId).for_each(|host| visits.review(host, seconds(now)));
+            (0..visits.sites.len() as HostNumber).for_each(|host| visits.review(host, seconds(now)));
         }
         Ok(visits)
     }
 
-    /// Whether a URL is one that copies are trusted to follow.
+    /// Whether the URL is a representative that has copies.
     pub fn has_copies(&self, url: UrlId) -> bool {
         self.roster.place(url).is_some_and(|place| !self.roster.copies(place).is_empty())
     }
 
-    /// Copies that are trusted.
+    /// The number of trusted copies.
     pub fn trusted(&self) -> u64 {
         self.roster.trusted
     }
 
-    /// When there is something to do again, as far as no report changes that.
+    /// The time of the next due visit, in milliseconds. A report may make it earlier. `None` if no visit can become
+    /// due.
     pub fn due(&mut self, now: Millis) -> Option<Millis> {
         let due = self.refresh.next_due(seconds(now)).filter(|_| self.open.len() < MOST_OPEN)?;
         Some((u64::from(due) * 1_000).max(now + 1))
     }
 
-    /// Queues visits that are due for hosts that have none in the frontier's queue. True if there is more to do.
+    /// Queues the due visit of each host that has none in the frontier's queue. True if there may be more to do.
     pub fn feed(&mut self, now: Millis, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
         let at = seconds(now);
         for url in frontier.take_withdrawn() {
@@ -157,7 +158,7 @@ impl Continuous {
         Ok(any)
     }
 
-    /// What to do with a turn that has come. True if a visit was queued.
+    /// The turn of a URL has come: queues the visit, or gives the URL a later turn. True if a visit was queued.
     fn turn(&mut self, turn: Turn, now: Millis, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
         let at = seconds(now);
         if let Some(queued) = self.turn_of_sitemap(turn, at, frontier, session)? {
@@ -182,7 +183,7 @@ impl Continuous {
                 }
                 fixed => fixed,
             };
-            // Never at once, whatever the rounding: its turn would come again without end.
+            // The next turn is at a later second. At the same second, it would come again and again.
             due.into_iter().for_each(|due| self.refresh.queue_fixed(turn.host, turn.page, due.max(at + 1)));
             return Ok(false);
         }
@@ -203,7 +204,7 @@ impl Continuous {
     }
 
     /// The priority of a visit in the frontier's queue; `None` if new URLs of its host (`waits`) come first.
-    fn priority(&self, host: HostId, place: usize, waits: bool, now: Seconds) -> Option<f32> {
+    fn priority(&self, host: HostNumber, place: usize, waits: bool, now: Seconds) -> Option<f32> {
         if !waits {
             return Some(PRIORITY);
         }
@@ -221,17 +222,17 @@ impl Continuous {
         Some((buys / self.refresh.worth_of_new(host, cluster.prior_key, 1.0)).clamp(0.0, PRIORITY))
     }
 
-    /// Whether a host's visits have as large a share as they may have while new URLs wait.
-    pub(super) fn has_its_share(&self, host: HostId) -> bool {
+    /// Whether the visits of a host have reached the upper bound of `--refresh-share`.
+    pub(super) fn has_its_share(&self, host: HostNumber) -> bool {
         self.sites[host as usize].balance.share() >= self.shares.most.0
     }
 
     /// A visit to a host was made.
-    pub(super) fn count_visit(&mut self, host: HostId) {
+    pub(super) fn count_visit(&mut self, host: HostNumber) {
         self.sites[host as usize].balance.visited();
     }
 
-    /// Visits that wait behind new URLs come first where visits have less than their share.
+    /// Moves waiting visits before new URLs, on hosts whose visits are below the lower bound of `--refresh-share`.
     fn hasten(&mut self, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
         let late = std::mem::take(&mut self.late);
         for place in late.iter().filter(|url| self.open.contains_key(url)).filter_map(|url| self.roster.at(*url)) {
@@ -240,7 +241,7 @@ impl Continuous {
         Ok(!late.is_empty())
     }
 
-    /// A page was recorded: for the first time, or again. `priority` is its own.
+    /// A page was recorded, for the first time or again. `priority`: the priority of the page, 0..1.
     pub fn recorded(
         &mut self,
         page: PageId,
@@ -271,7 +272,7 @@ impl Continuous {
         Ok(())
     }
 
-    /// A sitemap says when a page has changed. Returns how far a change that it tells of is believed, 0..1.
+    /// A sitemap says when a page has changed. See [`super::Visits::listed`].
     pub fn listed(&mut self, url: UrlId, listed: Listed) -> f32 {
         let Some(place) = self.roster.place(url) else { return 0.0 };
         if !self.roster.members[place].hear(listed) {
@@ -295,18 +296,18 @@ impl Continuous {
         }
     }
 
-    /// What is known of how fresh the pages are, as of the last survey.
+    /// The result of the last complete survey of freshness.
     pub fn freshness(&self) -> Option<&Freshness> {
         self.survey.last()
     }
 
-    /// Looks at all pages now.
+    /// Surveys all pages now.
     pub fn survey(&mut self, now: Millis, session: &Session) -> Result<()> {
         let pages = Pages { roster: &self.roster, refresh: &self.refresh, hosts: &self.hosts, now };
         self.survey.take(pages, session)
     }
 
-    /// A URL has come into the roster.
+    /// A URL was added to the roster.
     fn enter(&mut self, place: usize) {
         let host = self.host(self.roster.members[place].id.site);
         self.sites[host as usize].places.push(place);
@@ -314,7 +315,7 @@ impl Continuous {
         self.place(place);
     }
 
-    /// Puts a URL into its host's queue as it is now: a cluster, a page whose next fetch is fixed, or none of both.
+    /// Queues the next visit of a URL with the scheduler. A URL that is no cluster gets a fixed time, or is not queued.
     pub(super) fn place(&mut self, place: usize) {
         let Member { id, of, life, cluster, .. } = self.roster.members[place];
         let host = self.host(id.site);
@@ -332,7 +333,7 @@ impl Continuous {
         }
     }
 
-    /// When a URL that is no cluster is fetched, if at all.
+    /// The time of the next fetch of a URL that is no cluster. `None` if it is not to be fetched, or is a cluster.
     fn fixed(&self, place: usize) -> Option<Seconds> {
         let member = &self.roster.members[place];
         let Settings { min_age, max_age, .. } = self.settings;
@@ -347,14 +348,14 @@ impl Continuous {
         let asked = seconds(member.asked);
         let wait = match member.life {
             Life::Alive => return self.lists.due_of_feed(member.id.url, &self.refresh, &self.settings),
-            // What is gone is looked for ever more seldom.
+            // A missing page is asked for at growing intervals.
             Life::Missing { times: 2.., since } => asked.saturating_sub(since).saturating_mul(2).max(AGAIN),
             Life::Missing { .. } | Life::Moved | Life::Trouble => AGAIN,
         };
         Some(asked.saturating_add(wait.clamp(min_age, max_age)))
     }
 
-    /// A URL that was not to be fetched after all is tried again later.
+    /// The frontier did not queue this visit. The URL is tried again after [`AGAIN`].
     fn put_off(&mut self, place: usize, now: Millis) {
         let member = &mut self.roster.members[place];
         (member.asked, member.life) = (now, Life::Trouble);
@@ -362,8 +363,8 @@ impl Continuous {
         self.place(place);
     }
 
-    /// The number of a host, which is added if need be.
-    pub(super) fn host(&mut self, site: SiteId) -> HostId {
+    /// The number of a host. Adds the host if it has none.
+    pub(super) fn host(&mut self, site: SiteId) -> HostNumber {
         let (refresh, sites, delay) = (&mut self.refresh, &mut self.sites, self.delay);
         let roster = &self.roster;
         *self.hosts.entry(site).or_insert_with(|| {
@@ -372,7 +373,7 @@ impl Continuous {
         })
     }
 
-    fn review(&mut self, host: HostId, now: Seconds) {
+    fn review(&mut self, host: HostNumber, now: Seconds) {
         self.refresh.review(host, now);
         for sitemap in self.lists.sitemaps_of(host) {
             let due = self.lists.due(*sitemap, &self.refresh, &self.settings);

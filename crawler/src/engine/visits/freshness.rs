@@ -1,4 +1,4 @@
-//! How fresh the stored pages are, as far as can be told: a survey of all URLs, some at a time.
+//! Estimates how fresh the stored pages are: a survey of all URLs, some URLs at a time.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use dedup_stage::url::{PageId, SiteId, UrlId};
 use frontier::Millis;
 use frontier::refresh::scheduler::Refresh;
 use frontier::refresh::time::DAY;
-use frontier::refresh::turns::HostId;
+use frontier::refresh::turns::HostNumber;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -17,23 +17,23 @@ use crate::record::PageRecord;
 
 /// Upper ends of the classes of ages, milliseconds; the last class has no end.
 pub const AGES: [Millis; 5] = [3_600_000, 86_400_000, 7 * 86_400_000, 30 * 86_400_000, 90 * 86_400_000];
-/// Hosts that are told of.
+/// The most hosts in the result.
 const HOSTS: usize = 10;
-/// URLs that are looked at in one step.
+/// URLs that one step surveys.
 const STEP: usize = 256;
 
-/// What a survey has found.
+/// The result of a survey.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Freshness {
     /// When it ended, in milliseconds since 1970.
     pub at: Millis,
-    /// Pages that answered when they were asked last, trusted copies included.
+    /// Pages whose last answer was a page, trusted copies included.
     pub pages: u64,
-    /// Estimated share of these that are on the web as they were seen last, 0..1.
+    /// The share of these pages that have not changed on the web since their last visit, 0..1, as estimated.
     pub fresh: f64,
-    /// Pages by the time since they, or the pages that they are copies of, were seen: up to an hour, a day, a week, 30
-    /// days, 90 days, and more.
+    /// Pages by their age: up to an hour, a day, a week, 30 days, 90 days, and more. The age of a trusted copy is that
+    /// of its representative.
     pub ages: [u64; AGES.len() + 1],
     /// The hosts with most pages.
     pub hosts: Vec<HostRate>,
@@ -45,9 +45,9 @@ pub struct Freshness {
 pub struct HostRate {
     /// Its name.
     pub host: String,
-    /// Its pages that are visited: trusted copies are left out.
+    /// Its pages without trusted copies.
     pub pages: u64,
-    /// Changes of a page in a day, as estimated: the geometric mean over the pages.
+    /// Estimated changes of a page in a day: the geometric mean over the pages.
     pub changes_a_day: f64,
 }
 
@@ -60,16 +60,16 @@ pub(super) struct Survey {
     last: Option<Freshness>,
 }
 
-/// What is looked at.
+/// The data that a survey reads.
 #[derive(Clone, Copy)]
 pub(super) struct Pages<'a> {
     pub roster: &'a Roster,
     pub refresh: &'a Refresh,
-    pub hosts: &'a HashMap<SiteId, HostId>,
+    pub hosts: &'a HashMap<SiteId, HostNumber>,
     pub now: Millis,
 }
 
-/// What was found on a host.
+/// What the survey has found on a host so far.
 #[derive(Debug, Default)]
 struct Found {
     /// One of its pages.
@@ -79,12 +79,12 @@ struct Found {
 }
 
 impl Survey {
-    /// What the last one found that came to its end.
+    /// The result of the last complete survey.
     pub fn last(&self) -> Option<&Freshness> {
         self.last.as_ref()
     }
 
-    /// Looks at some more URLs.
+    /// Surveys some more URLs.
     pub fn go_on(&mut self, pages: Pages<'_>, session: &Session) -> Result<()> {
         let end = pages.roster.members.len().min(self.next + STEP);
         (self.next..end).for_each(|place| self.look(place, pages));
@@ -92,7 +92,7 @@ impl Survey {
         if end == pages.roster.members.len() { self.end(pages.now, session) } else { Ok(()) }
     }
 
-    /// Looks at all URLs, beginning anew.
+    /// Surveys all URLs, from the beginning.
     pub fn take(&mut self, pages: Pages<'_>, session: &Session) -> Result<()> {
         *self = Self { last: self.last.take(), ..Self::default() };
         (0..pages.roster.members.len()).for_each(|place| self.look(place, pages));

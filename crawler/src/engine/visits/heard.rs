@@ -1,4 +1,5 @@
-//! What a visit shows of what its host said before: was a change announced, and was what was announced a change?
+//! Compares what a host said about changes with what a visit shows. Was a change announced? Was an announced change a
+//! change?
 
 use dedup_stage::store::{Session, codec};
 use dedup_stage::url::PageId;
@@ -6,7 +7,7 @@ use frontier::refresh::history::Dated;
 use frontier::refresh::scheduler::{Refresh, VisitFinding};
 use frontier::refresh::signals::Signals;
 use frontier::refresh::time::seconds;
-use frontier::refresh::turns::HostId;
+use frontier::refresh::turns::HostNumber;
 
 use super::member::Member;
 use crate::record::PageRecord;
@@ -17,7 +18,7 @@ use crate::{hints, spaces};
 /// change.
 pub(super) fn hear(
     refresh: &mut Refresh,
-    host: HostId,
+    host: HostNumber,
     member: &Member,
     visit: u32,
     record: &PageRecord,

@@ -1,5 +1,5 @@
-//! What hosts say of when their pages change: `lastmod` of sitemaps, and `Last-Modified`. Here are the records that the
-//! state keeps of both. How far a host is believed is learned by `frontier::refresh::signals`.
+//! Records of what hosts say about the times at which their pages change: `lastmod` of sitemaps, and `Last-Modified`.
+//! `frontier::refresh::signals` learns how far a host is believed.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -16,17 +16,17 @@ use serde::{Deserialize, Serialize};
 use crate::record::PageRecord;
 use crate::spaces;
 
-/// When a page changed last, as a sitemap says.
+/// What a sitemap says about the last change of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::engine) struct Listed {
-    /// The end of the time that its `lastmod` names: of a date, the end of the day.
+    /// The latest time that its `lastmod` allows. If that is only a date, the end of the day.
     lastmod: Seconds,
     /// When the sitemap was first read with this `lastmod`.
     since: Seconds,
 }
 
 impl Listed {
-    /// A sitemap that was read at this time gives a URL this `lastmod`. `None` if it said so before.
+    /// A sitemap that was read at the time `at` gives this `lastmod` for a URL. `None` if it gave the same before.
     pub fn put(url: UrlId, lastmod: Millis, at: Millis, session: &mut Session) -> Result<Option<Self>> {
         let (lastmod, since) = (seconds(lastmod), seconds(at));
         if Self::get(url, session)?.is_some_and(|before| before.lastmod == lastmod) {
@@ -43,8 +43,8 @@ impl Listed {
         bytes.map(|bytes| codec::decode(&bytes, "what a sitemap says of a page")).transpose()
     }
 
-    /// When it was read, if it tells of a change after a visit. A `lastmod` that was read before the visit tells
-    /// nothing new.
+    /// If the `lastmod` tells of a change after a visit, the time at which the sitemap was read. A `lastmod` that was
+    /// read before the visit tells nothing new.
     pub fn tells(self, visited: Seconds) -> Option<Seconds> {
         (self.since > visited && self.lastmod >= visited).then_some(self.since)
     }

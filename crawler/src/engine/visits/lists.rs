@@ -1,9 +1,9 @@
-//! Sitemaps and feeds, which are read for their news: the records that the state keeps of them, and when they are read
-//! again in a continuous crawl. They stand in the same queue as visits to pages, at the same price, and count for
-//! `--refresh-share`.
+//! Lists: sitemaps and feeds, which are read because they name new URLs. Here are their records, and the times at which
+//! a continuous crawl reads them again. A reading waits in the same queue as the visits to pages, has the same price,
+//! and counts as a visit for `--refresh-share`.
 //!
-//! A sitemap is no page: the frontier fetches it before the pages of its host. A feed is one: it is visited as pages
-//! are, but when its news is worth it, whatever its change rate.
+//! A sitemap is no page, and the frontier fetches it before the pages of its host. A feed is a page. It is visited when
+//! its expected news is worth a fetch; its change rate does not count.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -15,44 +15,45 @@ use frontier::refresh::scheduler::Refresh;
 use frontier::refresh::settings::{READING, Settings};
 use frontier::refresh::signals::Source;
 use frontier::refresh::time::{DAY, Seconds, after};
-use frontier::refresh::turns::HostId;
+use frontier::refresh::turns::HostNumber;
 use serde::{Deserialize, Serialize};
 
 use crate::fetch::Validators;
 use crate::spaces;
 
-/// What is known of a list. Its key is the identity of its last job: of a sitemap that is the frontier's own, of a feed
-/// that of its page.
+/// The record of a list. The key of a sitemap is the identity that the frontier gave to its last job. The key of a feed
+/// is the identity of its page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::engine) struct List {
-    /// Where it is.
+    /// The URL of the list.
     pub url: String,
     /// Whether it is a feed, which is a page; else it is a sitemap.
     pub is_feed: bool,
-    /// When it was read last, or asked for in vain.
+    /// When it was read last. If it could not be read, when that was tried.
     pub read: Seconds,
     /// The digest of its entries with their dates, whatever their order.
     pub digest: u64,
-    /// What readings have brought.
+    /// How much news the readings have brought.
     pub news: News,
-    /// For a conditional request.
+    /// Validators of the last answer, for the next conditional request.
     pub validators: Validators,
 }
 
-/// A sitemap that was asked for, and of which nothing was heard, is asked for again after this time.
+/// If a sitemap was requested and no answer came, it is requested again after this many seconds.
 const AGAIN: Seconds = DAY as Seconds;
 
 impl List {
-    /// No list is read again sooner: many sites make them anew each quarter of an hour at most.
+    /// The least time between two readings, in seconds. Many sites make their lists at most once in a quarter of an
+    /// hour.
     pub const LEAST: Seconds = 900;
 
     /// The list with this key.
     pub fn get(id: UrlId, session: &Session) -> Result<Option<Self>> {
         let bytes = session.get(spaces::LISTS, &id.to_bytes())?;
-        bytes.map(|bytes| codec::decode(&bytes, "what is known of a sitemap")).transpose()
+        bytes.map(|bytes| codec::decode(&bytes, "what is known of a list")).transpose()
     }
 
-    /// Writes it.
+    /// Puts it on record.
     pub fn put(&self, id: UrlId, session: &mut Session) {
         session.put(spaces::LISTS, id.to_bytes(), codec::encode(self));
     }
@@ -66,7 +67,7 @@ impl List {
     pub fn all(session: &Session) -> Result<Vec<(UrlId, Self)>> {
         let (mut lists, mut failure) = (Vec::new(), None);
         session.scan(spaces::LISTS, &[], &[], &mut |key, value| {
-            match codec::decode(value, "what is known of a sitemap") {
+            match codec::decode(value, "what is known of a list") {
                 Ok(list) => lists.extend(UrlId::read(key).map(|id| (id, list))),
                 Err(error) => failure = Some(error),
             }
@@ -75,7 +76,8 @@ impl List {
         failure.map_or(Ok(lists), Err)
     }
 
-    /// It was read at this time. `digest`: of what it lists now, where that is known; `news`: what it has brought.
+    /// The list was read at this time. `digest`: the digest of its entries, if it is known. `news`: how many new URLs
+    /// it has brought, weighted.
     pub fn was_read(&mut self, at: Seconds, digest: Option<u64>, news: f32) {
         let changed = digest.is_some_and(|digest| digest != self.digest);
         self.news.read(at.saturating_sub(self.read) as f32 / DAY, news, changed);
@@ -83,7 +85,7 @@ impl List {
         self.digest = digest.unwrap_or(self.digest);
     }
 
-    /// The time from which on another reading is worth this price.
+    /// The time from which another reading is worth this price, in days of freshness.
     pub fn due(&self, price: f32) -> Seconds {
         after(self.read, self.news.interval(price))
     }
@@ -92,18 +94,18 @@ impl List {
 /// The lists of a continuous crawl.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    /// By the hash in their keys.
+    /// Lists, by the hash in their keys.
     pub(super) all: HashMap<u64, Entry>,
     /// Sitemaps by host.
-    pub(super) sitemaps: HashMap<HostId, Vec<u64>>,
+    pub(super) sitemaps: HashMap<HostNumber, Vec<u64>>,
 }
 
 /// A list of a continuous crawl.
 #[derive(Debug)]
 pub(super) struct Entry {
-    pub host: HostId,
+    pub host: HostNumber,
     pub list: List,
-    /// When a sitemap was asked for that is not read yet.
+    /// When the sitemap was requested, if it has not been read yet.
     pub asked: Option<Seconds>,
 }
 
@@ -113,14 +115,14 @@ impl Lists {
         self.all.get(&url).is_some_and(|entry| entry.list.is_feed)
     }
 
-    /// When a list is due; `None` where it is not known.
+    /// When a list is due. `None` if the list is not known.
     pub fn due(&self, url: u64, refresh: &Refresh, settings: &Settings) -> Option<Seconds> {
         let Entry { host, list, asked } = self.all.get(&url)?;
         if let Some(asked) = asked {
             return Some(asked.saturating_add(AGAIN));
         }
         let most = if refresh.learned(*host).signals.believes(Source::Sitemap) && !list.is_feed {
-            // Pages of this host are not visited while it tells of no change: it has to be heard.
+            // The pages of this host wait until the sitemap tells of a change. So the sitemap must be read often.
             READING.min(settings.max_age)
         } else {
             settings.max_age
@@ -129,13 +131,13 @@ impl Lists {
         Some(list.read.saturating_add(wait.max(List::LEAST).clamp(settings.min_age, most.max(settings.min_age))))
     }
 
-    /// When a page is due because it is a feed; `None` where it is none.
+    /// When a feed is due. `None` if the page is no feed.
     pub fn due_of_feed(&self, url: u64, refresh: &Refresh, settings: &Settings) -> Option<Seconds> {
         if self.is_feed(url) { self.due(url, refresh, settings) } else { None }
     }
 
     /// The sitemaps of a host.
-    pub fn sitemaps_of(&self, host: HostId) -> &[u64] {
+    pub fn sitemaps_of(&self, host: HostNumber) -> &[u64] {
         self.sitemaps.get(&host).map_or(&[], Vec::as_slice)
     }
 }

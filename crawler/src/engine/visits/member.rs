@@ -1,4 +1,4 @@
-//! What the visits to one URL have shown, read from the records that the state keeps of them.
+//! Members: URLs that were visited, and what their visits have shown. Read from the records of pages.
 
 use dedup_stage::url::{SiteId, UrlId};
 use frontier::Millis;
@@ -20,18 +20,18 @@ pub(super) struct Member {
     pub id: UrlId,
     /// Number of the last visit.
     pub visit: u32,
-    /// When it was asked for last, with whatever answer.
+    /// When it was requested last, whatever the answer was.
     pub asked: Millis,
     /// How it answered last.
     pub life: Life,
-    /// When its content was seen and seen to change, and what is known of its change rate.
+    /// The times at which its content was seen, and seen to change; the history from which its change rate is
+    /// estimated.
     pub cluster: CopyCluster,
-    /// The URL that it is a proven copy of.
+    /// The representative, if this URL is a copy.
     pub of: Option<UrlId>,
-    /// The URL that it was a copy of, until that was not there any more or said something else, and this one went on as
-    /// it was.
+    /// The former original, if this URL was a copy. The original is missing or has changed since; this page has not.
     pub heir_of: Option<UrlId>,
-    /// When it was last seen to be a copy.
+    /// The time of the last check. Before the first one, the time of the first visit.
     pub checked: Seconds,
     /// When its content was seen last, if it ever was.
     pub seen: Option<Millis>,
@@ -46,23 +46,23 @@ pub(super) enum Life {
     Alive,
     /// With a redirect.
     Moved,
-    /// With 404 or 410, so many times in a row, for the first time then.
+    /// With 404 or 410, `times` times in a row. `since`: the time of the first of them.
     Missing { times: u32, since: Seconds },
     /// Not at all, or with another error.
     Trouble,
 }
 
-/// What a visit to a copy has shown of the pair of hosts by which it is one.
+/// The result of a check.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checked {
-    /// What it was a copy of.
+    /// The representative before the check.
     pub of: UrlId,
-    /// Its own host.
+    /// The host of the copy.
     pub site: SiteId,
-    /// Days since it was known to be a copy.
+    /// Days since the last check.
     pub days: f32,
-    /// Whether it still was one.
-    pub held: bool,
+    /// Whether it is still a copy.
+    pub agreed: bool,
 }
 
 impl Member {
@@ -86,8 +86,8 @@ impl Member {
         member
     }
 
-    /// Takes a further visit. `dated`: what is known of the time of a change. Of a copy, returns what the visit has
-    /// shown of its pair.
+    /// Adds one more visit. `dated`: what is known of the time of a change. If the URL was a copy, returns the result
+    /// of the check.
     pub fn visited(&mut self, visit: u32, record: &PageRecord, dated: Option<Dated>) -> Option<Checked> {
         let at = seconds(record.fetched_at);
         (self.visit, self.asked, self.answered) = (visit, record.fetched_at, record.status > 0);
@@ -105,7 +105,7 @@ impl Member {
         let before_seen = self.seen.replace(record.fetched_at);
         let has_changed = record.has_changed(visit);
         if before_seen.is_some() && has_changed.is_none() {
-            // What cannot be compared (a body that was cut, say) changes nothing that is known.
+            // The content cannot be compared (its body was cut, for example). So only the time of the visit is kept.
             self.cluster.visited = at;
             return None;
         }
@@ -123,36 +123,37 @@ impl Member {
         }
         self.cluster.visited = at;
         let before = self.of;
-        // What became a copy at a later visit may be one by chance: many pages show one notice while a site is being
-        // mended.
+        // A page that repeats another one for the first time at a later visit may do so by chance: many pages show the
+        // same notice while a site is being mended.
         let proven = before_seen.is_none() || before.is_some() || record.verdict == VerdictKind::Unchanged;
         self.of = copy_of(self.id, record).filter(|_| proven);
         if self.of.is_none() && before.is_some() && record.verdict == VerdictKind::Unchanged {
             self.heir_of = before;
         }
         let since = days(std::mem::replace(&mut self.checked, at), at);
-        before.map(|of| Checked { of, site: self.id.site, days: since, held: self.of.is_some() })
+        before.map(|of| Checked { of, site: self.id.site, days: since, agreed: self.of.is_some() })
     }
 
-    /// What a sitemap says of when it changed. True if that tells of a change after the last visit.
+    /// Takes what a sitemap says about the URL. True if it tells of a change after the last visit.
     pub fn hear(&mut self, listed: Listed) -> bool {
         self.cluster.flags.listed = Some(Source::Sitemap);
         self.cluster.told = listed.tells(self.cluster.visited);
         self.cluster.told.is_some()
     }
 
-    /// Whether it has had a page, and has not redirected or been missing at two visits in a row since then.
+    /// Whether the URL has a page: it had one at some visit, its last answer was no redirect, and it was not missing at
+    /// the last two visits.
     pub fn was_there(&self) -> bool {
         self.seen.is_some() && !matches!(self.life, Life::Moved | Life::Missing { times: 2.., .. })
     }
 
-    /// Whether it may stand for its cluster. Trouble passes.
+    /// Whether it can be a representative. [`Life::Trouble`] does not exclude it, because most errors pass.
     pub fn may_represent(&self) -> bool {
         matches!(self.life, Life::Alive | Life::Trouble)
     }
 
-    /// Whether it is not to be visited now: a page that is gone is looked for ever more seldom, and what never answered
-    /// is not looked for.
+    /// Whether it must not be visited now: it is missing and its interval, which grows, has not passed, or it has never
+    /// answered.
     pub fn rests(&self, now: Seconds) -> bool {
         let asked = seconds(self.asked);
         match self.life {
@@ -165,7 +166,7 @@ impl Member {
     }
 }
 
-/// The URL whose page this one repeats as good as word by word.
+/// The other URL whose page has the same text as this one, or nearly the same.
 fn copy_of(id: UrlId, record: &PageRecord) -> Option<UrlId> {
     let of = record.shown.as_ref()?.of?;
     let content = record.content?;
@@ -247,9 +248,9 @@ mod tests {
         use VerdictKind::{Exact, Unchanged, Unique};
         let first = record(1, 200, Exact, Some(3));
         let (held, checked) = member(&[first.clone(), record(4, 304, Unchanged, Some(3))]);
-        assert_eq!((held.of, checked[0].held, checked[0].days), (Some(id(3)), true, 3.0));
+        assert_eq!((held.of, checked[0].agreed, checked[0].days), (Some(id(3)), true, 3.0));
         let (left, checked) = member(&[first.clone(), record(4, 200, Unique, None)]);
-        assert_eq!((left.of, checked[0].held), (None, false));
+        assert_eq!((left.of, checked[0].agreed), (None, false));
         let (missing, checked) = member(&[first, record(4, 404, VerdictKind::Unjudged, None)]);
         assert_eq!((missing.of, checked.len()), (Some(id(3)), 0), "an error says nothing of what it was");
     }

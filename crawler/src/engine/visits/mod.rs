@@ -1,9 +1,20 @@
-//! Visits to pages that were fetched before: one page of each content cluster, in the order of what a visit buys, and a
-//! small sample of the copies that are trusted. Either a round of them (here), or without end (`continuous`).
+//! Visits: this module fetches pages again that were fetched before. It visits one page of each cluster of copies. The
+//! visit that buys most freshness comes first. A *round* of visits (this file) has an end; a continuous crawl
+//! (`continuous`) has none.
 //!
-//! Everything that a round needs to know is read from the records of pages when it begins (`roster`), and planned at
-//! once (`plan`). So a round that was interrupted goes on by planning again: what was visited since it began is done. A
-//! host has one visit in the frontier's queue at a time, so that the order is kept whatever the hosts allow.
+//! These files use the following words:
+//!
+//! - *member*: a URL that was fetched at least once (`member`). The *roster* has all of them. The *place* of a member
+//!   is its index there.
+//! - *representative*: the member that is visited for its cluster. The *copies* of the cluster show the same page. They
+//!   are *trusted*: they are not visited.
+//! - *check*: a visit to a copy, made to see whether it is still a copy. If not, it has *diverged*, and *leaves* the
+//!   cluster. A copy also leaves, unchecked, if it has probably diverged.
+//! - *pair*: the host of a representative and the host of a copy. How often copies diverge is learned for each pair.
+//!
+//! When a round begins, `roster` reads the records of all pages, and `plan` plans the whole round. An interrupted round
+//! is planned again; URLs that were asked for since it began are left out. Each host has at most one visit in the
+//! frontier's queue, so the order of the visits is kept however fast the hosts are.
 
 mod continuous;
 mod freshness;
@@ -26,7 +37,7 @@ use dedup_stage::url::{PageId, SiteId, UrlId};
 use frontier::refresh::scheduler::Refresh;
 use frontier::refresh::signals::Source;
 use frontier::refresh::time::{days, seconds};
-use frontier::refresh::turns::{HostId, Turns};
+use frontier::refresh::turns::{HostNumber, Turns};
 use frontier::{Admission, Found, Frontier, Merits, Millis, State, Via};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -49,15 +60,17 @@ pub struct Round {
     pub number: u32,
     /// When it began, in milliseconds since 1970.
     pub started: Millis,
-    /// Whether it is without end.
+    /// Whether these are the visits of a continuous crawl.
     pub continuous: bool,
-    /// Whether it came to its end.
+    /// Whether the round ended.
     pub done: bool,
-    /// Whether the last run was this round, by `crawler refresh`, and ended because its budget was spent.
+    /// Whether the last run was `crawler refresh`, made this round, and ended because the budget of the round was
+    /// spent.
     pub spent: bool,
     /// Visits that were not made, because their hosts could not be asked in time (`--patience`) when the run ended.
     pub put_off: u64,
-    /// Whether the crawl had more to fetch when `crawler refresh` began it: then the round ends with its last visit.
+    /// Whether the crawl had more to fetch when `crawler refresh` began the round. Then the run ends after the last
+    /// visit.
     pub amid_crawl: bool,
     /// Visits, checks of copies included.
     pub visits: u64,
@@ -65,24 +78,25 @@ pub struct Round {
     pub changed: u64,
     /// Visits that were answered with 404 or 410, of pages that were there before.
     pub missing: u64,
-    /// Copies that were trusted to show what another page shows, and not visited.
+    /// Trusted copies.
     pub trusted: u64,
-    /// Copies that were visited, to see whether they still do.
+    /// Copies that were checked.
     pub checked: u64,
-    /// Of these, those that do not.
+    /// Checked copies that had diverged.
     pub diverged: u64,
-    /// Copies that are visited as pages of their own, because copies of their pair of hosts have diverged.
+    /// Copies that left their clusters unchecked, because many copies of their pair have diverged.
     pub left: u64,
-    /// Pages that are not there any more, and a copy of which is visited from now on.
+    /// Representatives that are missing or moved, and whose place a copy has taken.
     pub replaced: u64,
-    /// Fetches that would have been made if each visit to a page had been made to its trusted copies too.
+    /// Fetches that were saved: one for each trusted copy, at each visit to its representative.
     pub saved: u64,
-    /// Estimated share of pages that were as they were when last seen, 0..1, when the round began.
+    /// The share of pages that had not changed since their last visit, 0..1, as estimated at the beginning of the
+    /// round.
     pub freshness_before: f64,
 }
 
 impl Round {
-    /// Counts a visit. `was_there`: whether the URL had a page before.
+    /// Counts a visit. `was_there`: see [`Member::was_there`].
     pub(super) fn count(&mut self, ended: Ended, was_there: bool) {
         self.visits += 1;
         self.changed += u64::from(matches!(ended, Ended::Showed { changed: Some(Changed::Content), .. }));
@@ -93,7 +107,7 @@ impl Round {
 /// What a visit has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// A page: what changed, and what other page it repeats word by word.
+    /// With a page: what changed since the last visit, and the URL of the earlier page that it repeats.
     Showed { changed: Option<Changed>, copy_of: Option<UrlId> },
     /// 404 or 410.
     Missing,
@@ -107,37 +121,38 @@ pub(super) enum Ended {
 #[derive(Debug)]
 pub(super) struct Visits {
     roster: Roster,
-    /// Whether they are all that the run is to do (`crawler refresh`).
+    /// Whether the run does nothing but visits (`crawler refresh`).
     pub only: bool,
-    /// Copies to be checked once their representatives were visited.
+    /// Copies that are checked after their representatives have been visited.
     checks: HashSet<usize>,
-    /// What is to be visited, by its place in the order of the round.
+    /// The URLs that are still to be visited, in the order of the round.
     turns: Turns,
-    hosts: HashMap<SiteId, HostId>,
+    hosts: HashMap<SiteId, HostNumber>,
     /// URLs that wait in `turns`.
     left: HashSet<u64>,
     /// Visits in the queue of the frontier, with their hosts.
-    open: HashMap<u64, HostId>,
+    open: HashMap<u64, HostNumber>,
     /// Hosts whose visits leave room for new URLs.
     waiting: Waiting,
-    /// Checks that were ordered in this round.
+    /// Checks of this round, made or waiting in `turns`.
     ordered: u64,
-    /// What is believed of change rates and of what hosts say of them, and the numbers of hosts there.
+    /// The estimates of change rates, and how far hosts are believed.
     refresh: Refresh,
-    known: HashMap<SiteId, HostId>,
+    /// The number of each host in `refresh`.
+    known: HashMap<SiteId, HostNumber>,
 }
 
-/// Above the priority of every link: within a host, visits come first.
+/// The highest priority, so the visits of a host come before nearly all of its new URLs.
 const PRIORITY: f32 = 1.0;
-/// Visits in the queue of the frontier, at most.
+/// The most visits that wait in the queue of the frontier.
 const MOST_OPEN: usize = 4_096;
-/// Checks that changes and divergences call for, those that are planned included: at most this share of the visits.
+/// All checks together, planned or not, are at most this share of the visits.
 const MOST_CHECKS: f64 = 0.1;
 
 impl Visits {
-    /// Plans a round at `now`, or what is left of it. `only`: the run is to do nothing else; `trusts`: whether copies
-    /// are trusted; `min_age`: milliseconds from a visit to the next one at least; `priority` is that of a page so
-    /// deep.
+    /// Plans a round at `now`, or what is left of it. `only`: the run does nothing else. `trusts`: whether copies are
+    /// trusted. `min_age`: the least time from one visit of a URL to the next, in milliseconds. `priority` gives the
+    /// priority of a page, 0..1, by its depth.
     pub fn plan(
         round: &mut Round,
         only: bool,
@@ -165,12 +180,12 @@ impl Visits {
         Ok(visits)
     }
 
-    /// Where new URLs of a host wait, its visits get at most this share of its fetches.
+    /// While a host has new URLs in the queue, at most this share of its fetches are visits, 0..1.
     pub fn share_with_new_urls(&mut self, most: f64) {
         self.waiting = Waiting::new(most);
     }
 
-    /// Whether a URL is one that copies are trusted to follow.
+    /// Whether the URL is a representative that has copies.
     pub fn has_copies(&self, url: UrlId) -> bool {
         self.roster.place(url).is_some_and(|place| !self.roster.copies(place).is_empty())
     }
@@ -185,7 +200,7 @@ impl Visits {
         (self.left.len() + self.open.len()) as u64
     }
 
-    /// Puts visits into the queue of the frontier, as far as hosts have none there. True if there were any.
+    /// Puts a visit into the queue of the frontier for each host that has none there. True if it put any.
     pub fn feed(&mut self, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
         for url in frontier.take_withdrawn() {
             self.close(url);
@@ -218,8 +233,8 @@ impl Visits {
         Ok(any)
     }
 
-    /// A sitemap says when a page has changed. If that is believed, a page that has changed is visited before all
-    /// others of its host. Returns how far a change that it tells of is believed, 0..1.
+    /// A sitemap says when a page has changed. If the sitemaps of the host are believed, a page that has changed is
+    /// visited before all others of its host. Returns how far they are believed, 0..1; 0 if the page has not changed.
     pub fn listed(&mut self, url: UrlId, listed: Listed) -> f32 {
         let Some(place) = self.roster.place(url) else { return 0.0 };
         let tells = self.roster.members[place].hear(listed);
@@ -230,7 +245,7 @@ impl Visits {
         }
         let trust = signals.trust(Source::Sitemap);
         if self.left.contains(&url.url) {
-            // Its entry with another rank is passed over when its turn comes.
+            // The page has an older entry in `turns`, which is ignored when its turn comes.
             self.turns.push(self.hosts[&url.site], 0, url.url);
         }
         trust
@@ -244,8 +259,8 @@ impl Visits {
         heard::keep(page, dated, &self.refresh.learned(host).signals, session);
     }
 
-    /// The number of a host in `refresh`, which is added if need be.
-    fn number(&mut self, site: SiteId) -> HostId {
+    /// The number of a host in `refresh`. Adds the host if it has none.
+    fn number(&mut self, site: SiteId) -> HostNumber {
         let (refresh, learned) = (&mut self.refresh, self.roster.learned(site));
         *self.known.entry(site).or_insert_with(|| refresh.add_host(plan::DELAY, learned))
     }
@@ -254,7 +269,7 @@ impl Visits {
     pub fn ended(&mut self, url: UrlId, is_new: bool, ended: Ended, now: Millis, round: &mut Round) {
         self.waiting.fetched(url.site, is_new, &mut self.turns);
         self.close(url);
-        // It is not visited twice in one round.
+        // A URL that was fetched for another reason is not visited again in this round.
         self.left.remove(&url.url);
         let Some(place) = self.roster.place(url) else { return };
         round.count(ended, self.roster.members[place].was_there());
@@ -278,7 +293,7 @@ impl Visits {
                 let mut due: Vec<usize> =
                     self.roster.copies(place).iter().copied().filter(|copy| self.checks.contains(copy)).collect();
                 if changed == Some(Changed::Content) && due.is_empty() && self.may_check(round) {
-                    // Whether copies go along shows when their original changes.
+                    // The representative has changed. So one copy is checked: has it changed, too?
                     let unseen = self.roster.copies(place).iter().copied().filter(|copy| !self.was_seen(*copy, round));
                     due.extend(unseen.min_by_key(|copy| self.roster.members[*copy].checked));
                 }
@@ -295,12 +310,12 @@ impl Visits {
         }
     }
 
-    /// A copy was visited, to see whether it is still one.
+    /// A copy was checked.
     fn checked(&mut self, place: usize, of: UrlId, ended: Ended, now: Millis, round: &mut Round) {
         round.checked += 1;
         let days = days(self.roster.members[place].checked, seconds(now));
         match ended {
-            // Without a verdict nothing is known.
+            // It is still a copy, or it cannot be compared.
             Ended::Showed { copy_of: Some(_), .. } | Ended::Showed { changed: None, .. } | Ended::Trouble => {}
             Ended::Showed { copy_of: None, changed: Some(_) } => {
                 round.diverged += 1;
@@ -315,13 +330,13 @@ impl Visits {
         }
     }
 
-    /// Whether one more check is within the bound.
+    /// Whether one more check keeps the checks within [`MOST_CHECKS`].
     fn may_check(&self, round: &Round) -> bool {
         let checks = self.ordered + self.checks.len() as u64;
         (checks as f64) < MOST_CHECKS * (round.visits + self.left.len() as u64) as f64
     }
 
-    /// Whether a copy was visited in this round, or is about to be.
+    /// Whether a copy was visited in this round, or waits to be visited.
     fn was_seen(&self, copy: usize, round: &Round) -> bool {
         let member = &self.roster.members[copy];
         member.asked >= round.started || self.left.contains(&member.id.url) || self.open.contains_key(&member.id.url)
@@ -335,7 +350,7 @@ impl Visits {
         self.push(copy, 0);
     }
 
-    /// The page is visited when its rank comes.
+    /// Adds a page to `turns`. The page with the lowest rank comes first.
     fn push(&mut self, place: usize, rank: u32) {
         let UrlId { site, url } = self.roster.members[place].id;
         let turns = &mut self.turns;
@@ -352,7 +367,7 @@ impl Visits {
     }
 }
 
-/// Puts a visit into the queue of the frontier; false where it is not there then.
+/// Puts a visit into the queue of the frontier. False if the URL is not queued afterwards.
 fn queue(member: &Member, priority: f32, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
     let page = PageId { url: member.id, visit: member.visit };
     let Some(PageRecord { url, depth, source, .. }) = PageRecord::get(page, session)? else { return Ok(false) };
@@ -360,7 +375,7 @@ fn queue(member: &Member, priority: f32, frontier: &mut Frontier, session: &mut 
     let found = Found { url: &url, id: member.id, depth, priority, merits: Merits::default(), source, via: Via::Again };
     Ok(match frontier.add(&found, session)? {
         Admission::Queued => true,
-        // One that was queued when an earlier run ended is still there.
+        // An earlier run may have queued this visit.
         Admission::Seen => matches!(frontier.state(member.id, session)?, Some(State::Queued { .. })),
         _ => false,
     })

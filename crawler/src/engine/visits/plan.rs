@@ -1,8 +1,8 @@
 //! Which pages a round visits, in which order, and which copies it checks.
 //!
-//! A representative is worth the freshness that a visit buys now: the weight of its cluster, times what is expected by
-//! its change rate and age. Copies are trusted. Those that are most likely to have diverged are checked, as many as a
-//! small share of the visits; one that is more likely to have diverged than not is visited as a page of its own.
+//! The worth of a representative is the freshness that a visit buys now: the weight of its cluster, times the gain that
+//! its change rate and age let expect. Copies are trusted. The copies with the highest risk of having diverged are
+//! checked; checks are a small share of the visits. A copy whose risk is above one half leaves its cluster unchecked.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use frontier::Millis;
 use frontier::refresh::scheduler::Refresh;
 use frontier::refresh::settings::Settings;
 use frontier::refresh::time::{DAY, Seconds, days, seconds};
-use frontier::refresh::turns::HostId;
+use frontier::refresh::turns::HostNumber;
 
 use super::member::{Life, Member};
 use super::roster::Roster;
@@ -19,34 +19,34 @@ use super::roster::Roster;
 /// What a round is to do.
 #[derive(Debug)]
 pub(super) struct RoundPlan {
-    /// Places of the pages to be visited, the one that is worth most first.
+    /// The places of the pages to be visited. The page that is worth most comes first.
     pub order: Vec<usize>,
-    /// Places of the copies to be checked after their representatives were visited.
+    /// The places of the copies that are checked after their representatives have been visited.
     pub checks: HashSet<usize>,
-    /// Copies that are not visited.
+    /// The number of trusted copies.
     pub trusted: u64,
-    /// Copies that are visited as pages of their own, because copies of their pair of hosts have diverged.
+    /// Copies that left their clusters unchecked, because many copies of their pair have diverged.
     pub left: u64,
-    /// Estimated share of the pages that are as they were when they were seen last, 0..1.
+    /// The share of pages that have not changed since their last visit, 0..1, as estimated.
     pub freshness: f64,
-    /// What is believed of change rates and of what hosts say of them.
+    /// The estimates of change rates, and how far hosts are believed.
     pub refresh: Refresh,
-    /// The numbers of hosts there.
-    pub hosts: HashMap<SiteId, HostId>,
+    /// The number of each host in `refresh`.
+    pub hosts: HashMap<SiteId, HostNumber>,
 }
 
-/// Checks that are planned, as a share of the visits. Changes and divergences that turn up call for some more.
+/// Planned checks, as a share of the visits. Changes and divergences that the visits find lead to some more checks.
 pub(super) const CHECKS: f64 = 0.06;
-/// From this probability of having diverged on, a copy is visited as a page of its own.
+/// A copy whose probability of having diverged is at least this leaves its cluster.
 const LEAVES: f32 = 0.5;
-/// The worth of a visit to a URL that is gone, or never had a page, in visits to a page. Few such URLs get a page
+/// A visit to a URL that is missing, or never had a page, is worth this many visits to a page. Few such URLs get a page
 /// later.
 const RETURNS: f32 = 0.1;
-/// A host is taken to allow one fetch in so many seconds; this only spreads the estimates.
+/// The delay that is assumed for each host, in seconds. Only estimates depend on it.
 pub(super) const DELAY: f32 = 1.0;
 
-/// Plans a round at `now`. What was asked for at `since` or later has been visited in this round; none where it begins
-/// now. What was asked for within `min_age` is left out.
+/// Plans a round at `now_ms`. URLs that were requested at `since` or later belong to this round already; `since` is
+/// `None` at the beginning of a round. URLs that were requested within `min_age` milliseconds are left out.
 pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, now_ms: Millis) -> RoundPlan {
     let now = seconds(now_ms);
     let (mut trusted, mut left) = (0, 0);
@@ -74,7 +74,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
         }
         let host = hosts[&member.id.site];
         let belief = refresh.belief(host, &member.cluster);
-        // The age counts from the last visit, whatever its answer was. Otherwise a URL that fails or redirects at each
+        // The age counts from the last visit, whatever its answer was. Otherwise, a URL that fails or redirects at each
         // visit would come first each time.
         let age = now_ms.saturating_sub(member.asked) as f32 / (1_000.0 * DAY);
         let weight = member.cluster.weight;
@@ -92,7 +92,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
             worth.push((value, at));
         }
     }
-    // Of equal ones, those that were asked for longest ago come first.
+    // Of equal pages, those whose last request is the longest ago come first.
     worth.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| roster.members[a.1].asked.cmp(&roster.members[b.1].asked)));
     let order: Vec<usize> = worth.into_iter().map(|(_, at)| at).collect();
     let freshness = if weights > 0.0 { fresh / weights } else { 1.0 };
@@ -106,10 +106,10 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
     RoundPlan { order, checks, trusted, left, freshness, refresh, hosts }
 }
 
-/// What is believed of the change rates, learned from all visits so far.
-fn beliefs(roster: &Roster, now: Seconds) -> (Refresh, HashMap<SiteId, HostId>) {
+/// Learns the estimates of change rates from all visits so far.
+fn beliefs(roster: &Roster, now: Seconds) -> (Refresh, HashMap<SiteId, HostNumber>) {
     let mut refresh = Refresh::new(Settings::default(), Default::default(), Default::default());
-    let (mut hosts, mut pages): (HashMap<SiteId, HostId>, Vec<Vec<usize>>) = Default::default();
+    let (mut hosts, mut pages): (HashMap<SiteId, HostNumber>, Vec<Vec<usize>>) = Default::default();
     for (at, member) in roster.members.iter().enumerate().filter(|(_, member)| member.of.is_none()) {
         let host = *hosts.entry(member.id.site).or_insert_with(|| {
             pages.push(Vec::new());
@@ -121,7 +121,7 @@ fn beliefs(roster: &Roster, now: Seconds) -> (Refresh, HashMap<SiteId, HostId>) 
     // The first review finds how hosts differ. The second one finds how the pages of a host differ.
     for _ in 0..2 {
         for (host, pages) in pages.iter().enumerate() {
-            refresh.review(host as HostId, now);
+            refresh.review(host as HostNumber, now);
             for &at in pages {
                 refresh.pass(roster.members[at].id.url, &roster.members[at].cluster);
             }

@@ -44,7 +44,8 @@ impl Continuous {
         }
     }
 
-    /// The turn of a sitemap has come; `None` if the turn is a page's. True if the sitemap was queued.
+    /// The turn of a URL has come. If the URL is a sitemap, queues it, or gives it a later turn; true if it was queued.
+    /// `None` if the URL is a page.
     pub(super) fn turn_of_sitemap(
         &mut self,
         turn: Turn,

@@ -1,4 +1,5 @@
-//! All URLs that were visited, and the clusters that they form: read once when a round begins.
+//! The roster: all URLs that were visited, and their clusters. It is read from the records of pages when a round or a
+//! continuous crawl begins. (`super` explains the words.)
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -15,35 +16,36 @@ use super::member::{Checked, Life, Member};
 use crate::record::PageRecord;
 use crate::spaces;
 
-/// URLs, clusters, and what copies have shown. URLs are named by their places.
+/// URLs, clusters, and what checks have shown.
 #[derive(Debug, Default)]
 pub(super) struct Roster {
     pub members: Vec<Member>,
     places: HashMap<u64, usize>,
     /// Copies by representative.
     copies: HashMap<usize, Vec<usize>>,
-    /// What was learned of pairs of hosts: the representative's, the copy's.
+    /// What was learned of each pair: the host of the representative, and the host of the copy.
     pairs: HashMap<(SiteId, SiteId), Pair>,
+    /// What was learned of all pairs together.
     pub all_pairs: Pairs,
-    /// Copies of all representatives.
+    /// The number of trusted copies.
     pub trusted: u64,
-    /// How far hosts were believed when the records were read.
+    /// How far each host was believed when the records were read.
     signals: HashMap<SiteId, Signals>,
 }
 
-/// Copies of copies are followed so far.
+/// A chain of copies of copies is followed for at most this many steps.
 const CHAIN: usize = 16;
 
 impl Roster {
-    /// Reads the records of all pages. `priority` is that of a page so deep; pages without copies are clusters too.
-    /// Where `trusts` is false, no page counts as a copy.
+    /// Reads the records of all pages. `priority` gives the priority of a page, 0..1, by its depth. A page without
+    /// copies is a cluster, too. If `trusts` is false, no page counts as a copy.
     pub fn read(session: &Session, trusts: bool, priority: &dyn Fn(u32) -> f32) -> Result<Self> {
         let (mut roster, mut checks, mut failure) = (Self::default(), Vec::new(), None);
         let said = Records::read(session)?;
         session.scan(spaces::PAGES, &[], &[], &mut |key, value| {
             let Some(page) = PageRecord::page_of(key) else { return ControlFlow::Continue(()) };
             match PageRecord::decode(value) {
-                // What pages need to be shown is not visited for its own sake.
+                // Requisites (images, styles) get no visits of their own.
                 Ok(record) if matches!(record.via, Via::Requisite { .. }) => {}
                 Ok(record) => match roster.members.last_mut() {
                     // The visits of one URL stand side by side.
@@ -72,7 +74,7 @@ impl Roster {
         Ok(roster)
     }
 
-    /// What earlier runs have learned of a host.
+    /// What earlier runs have learned about a host.
     pub fn learned(&self, site: SiteId) -> Learned {
         Learned { signals: self.signals.get(&site).copied().unwrap_or_default(), ..Learned::default() }
     }
@@ -87,7 +89,7 @@ impl Roster {
         self.places.get(&url).copied()
     }
 
-    /// Copies of a representative.
+    /// The places of the copies of a representative.
     pub fn copies(&self, of: usize) -> &[usize] {
         self.copies.get(&of).map_or(&[], Vec::as_slice)
     }
@@ -97,18 +99,18 @@ impl Roster {
         self.members[copy].of.and_then(|of| self.place(of))
     }
 
-    /// Probability that a copy has diverged in so many days.
+    /// Probability, 0..1, that a copy has diverged within this many days.
     pub fn risk(&self, copy: usize, days: f32) -> f32 {
         -(-self.pair(copy).chance(&self.all_pairs) * days).exp_m1()
     }
 
-    /// What is known of the pair of hosts by which a URL is a copy.
+    /// What was learned of the pair of a copy.
     pub fn pair(&self, copy: usize) -> Pair {
         let member = &self.members[copy];
         member.of.and_then(|of| self.pairs.get(&(of.site, member.id.site))).copied().unwrap_or_default()
     }
 
-    /// A URL was fetched for the first time. Where `trusts` is false, it counts as no copy.
+    /// A URL was fetched for the first time. If `trusts` is false, it does not count as a copy.
     pub fn push(&mut self, mut member: Member, trusts: bool) -> usize {
         let place = self.members.len();
         self.places.insert(member.id.url, place);
@@ -120,7 +122,8 @@ impl Roster {
         place
     }
 
-    /// The page that stands for what a URL `shows`; `None` where that is the URL itself, or not there.
+    /// The representative of the page that this URL repeats (`shows`). `None` if that is the URL itself, or if the page
+    /// is missing or moved.
     pub fn root_of(&self, place: usize, shows: Option<UrlId>) -> Option<usize> {
         let shows = self.place(shows?)?;
         let root = self.representative(shows).unwrap_or(shows);
@@ -136,25 +139,26 @@ impl Roster {
         self.trusted += 1;
     }
 
-    /// A copy was compared, so many days after the last time, and is still one.
-    pub fn held(&mut self, copy: usize, days: f32) {
+    /// A check, this many days after the last one, has shown that a copy is still a copy.
+    pub fn agreed(&mut self, copy: usize, days: f32) {
         if let Some(of) = self.members[copy].of {
-            self.count(&Checked { of, site: self.members[copy].id.site, days, held: true });
+            self.count(&Checked { of, site: self.members[copy].id.site, days, agreed: true });
         }
     }
 
-    /// What a check has shown counts for its pair of hosts.
+    /// Counts the result of a check for its pair.
     fn count(&mut self, check: &Checked) {
-        // A copy whose original is not there any more is left alone: it has not gone its own way.
+        // If the original does not answer with a page, a difference is no evidence that copies of this pair diverge.
         let lives = self.place(check.of).is_some_and(|of| self.members[of].life == Life::Alive);
-        if !check.held && !lives {
+        if !check.agreed && !lives {
             return;
         }
         let pair = self.pairs.entry((check.of.site, check.site)).or_default();
-        self.all_pairs.checked(pair, check.days, check.held);
+        self.all_pairs.checked(pair, check.days, check.agreed);
     }
 
-    /// Every copy is one of a representative that answers and is no copy itself.
+    /// Assigns each copy to a representative. A representative is no copy, and its last answer was a page or an error
+    /// that may pass.
     fn gather(&mut self) {
         let of =
             |(at, member): (usize, &Member)| member.heir_of.filter(|_| member.may_represent()).map(|of| (of.url, at));
@@ -178,8 +182,8 @@ impl Roster {
         }
     }
 
-    /// Where the chain of copies that begins at a URL ends. Of a page that is not there any more, it goes on with the
-    /// copy that took its place.
+    /// Follows a chain of copies to its end. If a page of the chain is missing or moved, the chain goes on at the copy
+    /// that took its place. `None` if the chain is too long.
     fn root(&self, mut at: usize, heirs: &HashMap<u64, usize>) -> Option<usize> {
         for _ in 0..CHAIN {
             let member = &self.members[at];
@@ -195,7 +199,7 @@ impl Roster {
         None
     }
 
-    /// Of these, the one whose content was seen last.
+    /// The copy whose content was seen last.
     fn youngest(&self, copies: &[usize]) -> Option<usize> {
         copies.iter().copied().max_by_key(|copy| (self.members[*copy].cluster.visited, std::cmp::Reverse(*copy)))
     }
@@ -212,11 +216,12 @@ impl Roster {
         self.copies.insert(representative, copies);
     }
 
-    /// A copy is a page of its own from now on. `diverged`: it answers, and says something else.
+    /// A copy leaves its cluster. `days`: since its last check. `diverged`: a check has shown that it shows something
+    /// else.
     pub fn leave(&mut self, copy: usize, days: f32, diverged: bool) {
         let Some(of) = self.members[copy].of else { return };
         if diverged {
-            self.count(&Checked { of, site: self.members[copy].id.site, days, held: false });
+            self.count(&Checked { of, site: self.members[copy].id.site, days, agreed: false });
         }
         self.members[copy].of = None;
         let Some(representative) = self.place(of) else { return };
@@ -228,7 +233,7 @@ impl Roster {
         }
     }
 
-    /// A representative is not there any more: a living copy takes its place, which is returned.
+    /// A representative is missing or moved, so a copy takes its place. Returns that copy.
     pub fn replace(&mut self, dead: usize) -> Option<usize> {
         let mut copies = self.copies.remove(&dead)?;
         self.trusted -= copies.len() as u64;
@@ -238,7 +243,7 @@ impl Roster {
         Some(next)
     }
 
-    /// Copies of the pair of hosts by which this one was a copy of `of`.
+    /// All copies whose pair is that of this copy and `of`.
     pub fn alike(&self, of: UrlId, copy: usize) -> Vec<usize> {
         let site = self.members[copy].id.site;
         let is_alike = |member: &Member| member.id.site == site && member.of.is_some_and(|other| other.site == of.site);

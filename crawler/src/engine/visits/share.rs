@@ -1,13 +1,13 @@
-//! How a host's fetches are divided between new URLs and visits, lately.
+//! How the last fetches of a host were divided between new URLs and visits.
 
-/// Fetches of a host that has both to offer. Old ones count less and less.
+/// Fetches of a host. Older fetches count less.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Balance {
     new: f64,
     visits: f64,
 }
 
-/// The share is that of about this many fetches. Of what is older, little more than a third counts.
+/// The share is that of about this many fetches. A fetch that is so old counts little more than a third.
 const WINDOW: f64 = 32.0;
 
 impl Balance {

@@ -1,5 +1,5 @@
 //! What a visit changes in a continuous crawl: the change rate of its cluster, which copies are trusted and checked,
-//! and which page stands for a cluster.
+//! and which page is the representative.
 
 use dedup_stage::url::UrlId;
 use frontier::Millis;
@@ -13,7 +13,7 @@ use super::member::{Life, Member};
 use crate::record::PageRecord;
 
 impl Continuous {
-    /// A URL that was known was fetched again. `dated` as in [`Member::visited`].
+    /// A member was fetched again. `dated`: see [`Member::visited`].
     pub(super) fn visited(
         &mut self,
         place: usize,
@@ -29,7 +29,7 @@ impl Continuous {
         member.cluster.flags.urgent = false;
         member.visited(visit, record, dated);
         let life = member.life;
-        // What it is a copy of is said again below, by the cluster that it joins.
+        // The representative is set again below, when the URL joins a cluster.
         let shows = std::mem::replace(&mut member.of, was_of).filter(|_| self.trusts && life == Life::Alive);
         let has_changed = record.has_changed(visit).filter(|_| life == Life::Alive);
         let is_judged = has_changed.is_some();
@@ -64,13 +64,13 @@ impl Continuous {
         self.place(place);
     }
 
-    /// A copy was compared with what its representative shows, so many days after it was compared last.
+    /// A copy was checked. `since`: days since its last check.
     fn checked(&mut self, place: usize, shows: Option<UrlId>, since: f32, now: Millis, round: &mut Round) {
         let Some(representative) = self.roster.representative(place) else { return };
         // A copy of another copy of the same page is a copy of that page.
         let root = self.roster.root_of(place, shows);
         if root == Some(representative) {
-            self.roster.held(place, since);
+            self.roster.agreed(place, since);
             return;
         }
         let alike = self.roster.members[place].of.map(|of| self.roster.alike(of, place));
@@ -86,7 +86,7 @@ impl Continuous {
         }
     }
 
-    /// A page repeats another from now on: its copies do too.
+    /// Makes a page and its copies copies of the representative `root`.
     fn join_with_copies(&mut self, root: usize, place: usize) {
         for copy in self.roster.copies(place).to_vec() {
             self.roster.leave(copy, 0.0, false);
@@ -95,7 +95,7 @@ impl Continuous {
         self.roster.join(root, place);
     }
 
-    /// A page is not there any more: a living copy is visited in its place, at once.
+    /// A representative is missing or moved. A copy takes its place, and is visited at once.
     fn replace(&mut self, place: usize, round: &mut Round) {
         if let Some(next) = self.roster.replace(place) {
             round.replaced += 1;
@@ -105,14 +105,14 @@ impl Continuous {
         }
     }
 
-    /// Looks after the copies of a page that was just visited.
+    /// A representative was visited. Decides about each of its copies.
     fn care(&mut self, place: usize, now: Seconds, round: &mut Round) {
         for copy in self.roster.copies(place).to_vec() {
             self.care_for(copy, now, round);
         }
     }
 
-    /// Whether a copy is to be checked, or to be visited as a page of its own.
+    /// Decides whether a copy is trusted, is checked, or leaves its cluster.
     fn care_for(&mut self, place: usize, now: Seconds, round: &mut Round) {
         let Some(representative) = self.roster.representative(place) else { return };
         let Member { id, checked, ref cluster, .. } = self.roster.members[place];

@@ -1,12 +1,12 @@
-//! How a round of visits leaves room for new URLs. On each host, visits come before new URLs. Where new URLs wait,
-//! visits get only their share of the fetches (`--refresh-share`), so that a round with a small budget finds new pages,
-//! too.
+//! How a round of visits leaves room for new URLs. On each host, visits come before new URLs. But while a host has new
+//! URLs in the queue, its visits get only their share of the fetches (`--refresh-share`). So a round with a small
+//! budget finds new pages, too.
 
 use std::collections::HashMap;
 
 use dedup_stage::url::SiteId;
 use frontier::Frontier;
-use frontier::refresh::turns::{HostId, Turns};
+use frontier::refresh::turns::{HostNumber, Turns};
 
 use super::share::Balance;
 
@@ -16,7 +16,7 @@ pub(super) struct Waiting {
     /// The share of the visits, at most, while new URLs wait.
     most: f64,
     balances: HashMap<SiteId, Balance>,
-    hosts: HashMap<SiteId, HostId>,
+    hosts: HashMap<SiteId, HostNumber>,
 }
 
 impl Waiting {
@@ -27,7 +27,7 @@ impl Waiting {
 
     /// Whether the visits of a host must wait now. If so, they wait until [`Waiting::fetched`] or [`Waiting::check`]
     /// ends that.
-    pub fn must_wait(&mut self, site: SiteId, host: HostId, turns: &mut Turns, frontier: &Frontier) -> bool {
+    pub fn must_wait(&mut self, site: SiteId, host: HostNumber, turns: &mut Turns, frontier: &Frontier) -> bool {
         let waits = self.has_its_share(site) && frontier.queued_of(site) > 0;
         if waits {
             turns.hold(host);
@@ -51,8 +51,8 @@ impl Waiting {
     }
 
     /// Lets the visits go on whose hosts have no URL in the queue any more. New URLs may leave the queue without a
-    /// fetch (robots.txt forbids them, say), and nobody hears of that. So this looks only when fewer URLs are queued
-    /// than hosts wait: then one of the hosts has none.
+    /// fetch (robots.txt forbids them, for example), and then there is no report. The queue is searched only if it has
+    /// fewer URLs than hosts wait, because then at least one of these hosts has none.
     pub fn check(&mut self, turns: &mut Turns, frontier: &Frontier) {
         if frontier.counts().queued < self.hosts.len() as u64 {
             self.hosts.retain(|site, host| {

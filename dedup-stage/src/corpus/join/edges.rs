@@ -205,8 +205,8 @@ impl EdgeFile {
         self.is_forest
     }
 
-    /// The pairs of files whose documents were compared for these edges, as numbers of files in `here`. The forest of an
-    /// older program does not tell them: all pairs of its files count as compared.
+    /// The pairs of files whose documents were compared for these edges, as numbers of files in `here`. The forest of
+    /// an older program does not tell them: all pairs of its files count as compared.
     pub fn compared(&self, here: &Nodes) -> Vec<(usize, usize)> {
         let place = |file: &Rows| here.0.iter().position(|own| own.identity == file.identity);
         let places: Vec<Option<usize>> = self.nodes.0.iter().map(place).collect();

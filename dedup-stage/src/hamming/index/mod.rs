@@ -40,17 +40,18 @@ use super::tables::Tables;
 ///   errors. They fall on two halves, so one half has at most one error. The query looks up each of its halves, and all
 ///   keys that differ from a half in one bit. (Such keys share buckets: see `code`.) For k = 1 and k = 2 the query
 ///   looks up fewer keys. For k = 0 there is one table.
-/// - Above k = 3 there are four tables, one for each 16-bit quarter. Each quarter has a radius. A query looks up all
-///   keys within this radius of its quarter. The four radii add up to k - 3. If every quarter had more errors than its
-///   radius, there would be at least k + 1 errors.
+/// - Above k = 3 there are four tables, one for each 16-bit quarter. A query looks up all keys that differ from its
+///   quarter in at most as many bits as the table has flips. The flips of the four tables add up to k - 3. If every
+///   quarter had more errors than its table has flips, there would be at least k + 1 errors.
 ///
 /// # Growth
 ///
 /// A small set is kept in a list, because reading a short list takes less time than reading many buckets. For k = 4 to
 /// 8, a very large set is kept in three tables, one for each third of the fingerprint: a third is longer than a
 /// quarter, so fewer fingerprints share a key. Above k = 3, fingerprints that crowd are kept in `Runs`, because crowded
-/// buckets are slow. When another form has become better, each insertion moves a few fingerprints to it. So no
-/// insertion has to wait until all fingerprints are moved.
+/// buckets are slow. The index looks whether its fingerprints crowd when it has 4,096 of them, and whenever their
+/// number has doubled since. Once it uses tables, it keeps them. When another form has become better, each insertion
+/// moves a few fingerprints to it. So no insertion has to wait until all fingerprints are moved.
 ///
 /// # Complexity
 ///
