@@ -127,8 +127,7 @@ impl Continuous {
         self.roster.trusted
     }
 
-    /// The time of the next due visit, in milliseconds. A report may make it earlier. `None` if no visit can become
-    /// due.
+    /// The time of the next due visit, in milliseconds. A report may make it earlier. `None` if none is known.
     pub fn due(&mut self, now: Millis) -> Option<Millis> {
         let due = self.refresh.next_due(seconds(now)).filter(|_| self.open.len() < MOST_OPEN)?;
         Some((u64::from(due) * 1_000).max(now + 1))
