@@ -1,4 +1,4 @@
-//! The words by which classes name chrome.
+//! The words by which classes and identifiers name chrome.
 
 /// Whole words that name chrome, sorted.
 pub const CHROME: [&str; 61] = [
@@ -64,3 +64,105 @@ pub const CHROME: [&str; 61] = [
     "topbar",
     "topnav",
 ];
+
+/// Words of [`CHROME`] that name chrome at the end of an identifier, whatever stands before (`acme-footer`). The other
+/// words may as well be what a text is about: `login`, `market-share`.
+pub const PLACES: [&str; 19] = [
+    "bottombar",
+    "breadcrumb",
+    "breadcrumbs",
+    "crumbs",
+    "footer",
+    "masthead",
+    "menu",
+    "menubar",
+    "nav",
+    "navbar",
+    "navbox",
+    "navlinks",
+    "sidebar",
+    "sidemenu",
+    "sidenav",
+    "sitenav",
+    "toolbar",
+    "topbar",
+    "topnav",
+];
+
+/// Words that say where an element stands or what it holds, and not what its text is about.
+pub const LAYOUT: [&str; 66] = [
+    "area",
+    "articles",
+    "banner",
+    "bar",
+    "block",
+    "bottom",
+    "box",
+    "button",
+    "buttons",
+    "center",
+    "col",
+    "column",
+    "container",
+    "desktop",
+    "external",
+    "first",
+    "fixed",
+    "form",
+    "global",
+    "group",
+    "header",
+    "holder",
+    "icons",
+    "inner",
+    "item",
+    "items",
+    "js",
+    "left",
+    "link",
+    "links",
+    "list",
+    "local",
+    "main",
+    "message",
+    "mobile",
+    "module",
+    "notice",
+    "outer",
+    "overlay",
+    "page",
+    "panel",
+    "posts",
+    "primary",
+    "right",
+    "row",
+    "second",
+    "secondary",
+    "section",
+    "site",
+    "sticky",
+    "stories",
+    "tab",
+    "tabs",
+    "term",
+    "toggle",
+    "top",
+    "topics",
+    "up",
+    "us",
+    "vertical",
+    "widget",
+    "widgets",
+    "window",
+    "wrap",
+    "wrapper",
+    "zone",
+];
+
+/// Classes of elements that are a section of a text. Formats for documentation make them, with identifiers that are
+/// made from headings.
+pub const SECTIONS: [&str; 10] =
+    ["appendix", "chapter", "part", "preface", "refentry", "refsect", "sect", "section", "simplesect", "subsection"];
+
+/// Words that name the notes of a text. An `aside` with such a class is content.
+pub const NOTES: [&str; 4] = ["endnote", "endnotes", "footnote", "footnotes"];

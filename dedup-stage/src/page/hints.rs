@@ -1,8 +1,12 @@
 //! Words in `class` and `id` attributes, by which authors name the parts of a page that are chrome or content.
+//!
+//! An author chooses a class for the layout. But programs make identifiers from headings (`<section id="cookies">`), so
+//! that links can lead there. So an identifier names chrome only if all its words belong to the layout, or if its last
+//! word names a place on the page.
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::chrome::CHROME;
+use super::chrome::{CHROME, LAYOUT, NOTES, PLACES, SECTIONS};
 use super::signs::Signs;
 use super::tokenizer::{Name, Table};
 
@@ -21,16 +25,42 @@ pub enum Hint {
 /// Whole words that name content. They count more than words that name chrome (`content-with-sidebar`).
 const CONTENT: [&str; 8] = ["article", "body", "content", "document", "entry", "post", "story", "text"];
 
-/// First the words that name chrome, then those that name content.
-static WORDS: Table<256> = {
-    let mut names = [Name::of(""); CHROME.len() + CONTENT.len()];
+/// First the words that name chrome, then those that name content, then those of the layout.
+static WORDS: Table<512> = {
+    let mut names = [Name::of(""); CHROME.len() + CONTENT.len() + LAYOUT.len()];
     let mut at = 0;
     while at < names.len() {
-        names[at] = Name::of(if at < CHROME.len() { CHROME[at] } else { CONTENT[at - CHROME.len()] });
+        names[at] = Name::of(if at < CHROME.len() {
+            CHROME[at]
+        } else if at < CHROME.len() + CONTENT.len() {
+            CONTENT[at - CHROME.len()]
+        } else {
+            LAYOUT[at - CHROME.len() - CONTENT.len()]
+        });
         at += 1;
     }
     Table::new(&names)
 };
+
+/// What a word means.
+enum Word {
+    /// It names chrome. The number is its place in [`CHROME`].
+    Chrome(usize),
+    Content,
+    Layout,
+    Other,
+}
+
+impl Word {
+    fn of(word: &[u8]) -> Self {
+        match Name::short(word).and_then(|word| WORDS.get(word)) {
+            Some(place) if place < CHROME.len() => Self::Chrome(place),
+            Some(place) if place < CHROME.len() + CONTENT.len() => Self::Content,
+            Some(_) => Self::Layout,
+            None => Self::Other,
+        }
+    }
+}
 
 /// Reads hints. Class values repeat, so the hints of this page are remembered.
 #[derive(Debug)]
@@ -50,13 +80,22 @@ impl Hints {
     /// Longer values, in bytes, are not looked at.
     const LONGEST: usize = 256;
 
-    /// The hint in the value of a `class` or `id` attribute.
-    pub fn of(&mut self, value: &str) -> Hint {
+    /// The hint in the value of a `class` attribute.
+    pub fn of_class(&mut self, value: &str) -> Hint {
+        self.remembered(value, 0, of_class)
+    }
+
+    /// The hint in the value of an `id` attribute.
+    pub fn of_id(&mut self, value: &str) -> Hint {
+        self.remembered(value, 1, of_id)
+    }
+
+    fn remembered(&mut self, value: &str, kind: u64, read: impl FnOnce(&[u8]) -> Hint) -> Hint {
         let value = value.as_bytes();
         if value.is_empty() || value.len() > Self::LONGEST {
             return Hint::None;
         }
-        let hash = xxh3_64(value);
+        let hash = xxh3_64_with_seed(value, kind);
         let slot = &mut self.seen[hash as usize % Self::SLOTS];
         if slot.0 != hash {
             *slot = (hash, read(value));
@@ -65,24 +104,64 @@ impl Hints {
     }
 }
 
-/// A word ends at any character that is no letter or digit, and before a capital (`siteFooter`). Digits at the end of a
-/// word do not count (`ad1`). A word with digits inside is no word, but a name that a build tool made up (`1ad3k`).
-fn read(value: &[u8]) -> Hint {
+/// The words of a value. A word ends at any character that is no letter or digit, and before a capital (`siteFooter`).
+/// Digits at the end of a word do not count (`ad1`). A word with digits inside is no word, but a name that a build tool
+/// made up (`1ad3k`).
+fn words(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let names = value.split(|byte| !byte.is_ascii_alphanumeric()).map(without_number);
+    names
+        .filter(|letters| !letters.iter().any(u8::is_ascii_digit))
+        .flat_map(|letters| letters.chunk_by(|a, b| !(a.is_ascii_lowercase() && b.is_ascii_uppercase())))
+}
+
+/// A name without the digits at its end.
+fn without_number(name: &[u8]) -> &[u8] {
+    &name[..name.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1)]
+}
+
+fn of_class(value: &[u8]) -> Hint {
     let mut signs = Signs::NONE;
-    for name in value.split(|byte| !byte.is_ascii_alphanumeric()) {
-        let letters = &name[..name.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1)];
-        if letters.iter().any(u8::is_ascii_digit) {
-            continue;
-        }
-        for word in letters.chunk_by(|a, b| !(a.is_ascii_lowercase() && b.is_ascii_uppercase())) {
-            match Name::short(word).and_then(|word| WORDS.get(word)) {
-                Some(place) if place < CHROME.len() => signs |= Signs::of_class(place),
-                Some(_) => return Hint::Content,
-                None => {}
-            }
+    for word in words(value) {
+        match Word::of(word) {
+            Word::Chrome(place) => signs |= Signs::of_class(place),
+            Word::Content => return Hint::Content,
+            Word::Layout | Word::Other => {}
         }
     }
     if signs.is_empty() { Hint::None } else { Hint::Chrome(signs) }
+}
+
+fn of_id(value: &[u8]) -> Hint {
+    let (mut signs, mut last, mut has_topic) = (Signs::NONE, Signs::NONE, false);
+    for word in words(value) {
+        last = Signs::NONE;
+        match Word::of(word) {
+            Word::Chrome(place) => {
+                last = Signs::of_class(place);
+                signs |= last;
+            }
+            Word::Content => return Hint::Content,
+            Word::Layout => {}
+            Word::Other => has_topic = true,
+        }
+    }
+    let named = match has_topic {
+        false => signs,
+        true if PLACES.iter().any(|place| Signs::of_role(place) == last) => last,
+        true => Signs::NONE,
+    };
+    if named.is_empty() { Hint::None } else { Hint::Chrome(named) }
+}
+
+/// Whether the class names a note of the text, or a list of notes.
+pub fn is_note(class: &str) -> bool {
+    words(class.as_bytes()).any(|word| NOTES.iter().any(|note| note.as_bytes().eq_ignore_ascii_case(word)))
+}
+
+/// Whether one of the classes says that the element is a section of a text.
+pub fn is_section(class: &str) -> bool {
+    let mut classes = class.split_ascii_whitespace().map(|class| without_number(class.as_bytes()));
+    classes.any(|class| SECTIONS.iter().any(|section| section.as_bytes() == class))
 }
 
 #[cfg(test)]
@@ -91,13 +170,17 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        assert!(CHROME.is_sorted() && CONTENT.is_sorted());
+        assert!(CHROME.is_sorted() && CONTENT.is_sorted() && LAYOUT.is_sorted());
+        assert!(PLACES.is_sorted() && PLACES.iter().all(|place| CHROME.binary_search(place).is_ok()));
+    }
+
+    fn chrome(word: &str) -> Hint {
+        Hint::Chrome(Signs::of_role(word))
     }
 
     #[test]
-    fn whole_words_count() {
+    fn whole_words_of_classes_count() {
         let mut hints = Hints::default();
-        let chrome = |word| Hint::Chrome(Signs::of_role(word));
         for (value, hint) in [
             ("site-footer", chrome("footer")),
             ("siteFooter", chrome("footer")),
@@ -112,10 +195,48 @@ mod tests {
             ("sidebar content", Hint::Content),
             ("main-menu", chrome("menu")),
             ("footer_container", chrome("footer")),
+            ("acme-share-tools", chrome("share")),
             ("", Hint::None),
         ] {
-            assert_eq!(hints.of(value), hint, "{value}");
-            assert_eq!(hints.of(value), hint, "{value}, remembered");
+            assert_eq!(hints.of_class(value), hint, "{value}");
+            assert_eq!(hints.of_class(value), hint, "{value}, remembered");
         }
+    }
+
+    #[test]
+    fn identifiers_of_the_layout_count_and_those_made_from_headings_do_not() {
+        let mut hints = Hints::default();
+        for (value, hint) in [
+            ("footer", chrome("footer")),
+            ("leftSidebar2", chrome("sidebar")),
+            ("share-buttons", chrome("share")),
+            ("cookie_notice_wrapper", chrome("cookie")),
+            ("related", chrome("related")),
+            ("acme-corp-footer", chrome("footer")),
+            ("cookie-objects", Hint::None),
+            ("related-work", Hint::None),
+            ("market-share", Hint::None),
+            ("the-http-cookie", Hint::None),
+            ("navigation-systems", Hint::None),
+            ("http.cookies.Morsel.copyright", Hint::None),
+            ("main-content", Hint::Content),
+            ("overview", Hint::None),
+        ] {
+            assert_eq!(hints.of_id(value), hint, "{value}");
+            assert_eq!(hints.of_id(value), hint, "{value}, remembered");
+        }
+        assert_eq!(hints.of_class("market-share"), chrome("share"), "the same value as a class");
+    }
+
+    #[test]
+    fn notes_are_named() {
+        assert!(["footnote brackets", "footnote-list", "Endnotes"].into_iter().all(is_note));
+        assert!(!["note", "sidebar", ""].into_iter().any(is_note));
+    }
+
+    #[test]
+    fn classes_of_sections_are_whole_classes() {
+        assert!(["section", "sect1", "level2 refsect1", "chapter intro"].into_iter().all(is_section));
+        assert!(!["footer-section", "sections", "", "widget"].into_iter().any(is_section));
     }
 }

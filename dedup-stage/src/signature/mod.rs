@@ -39,7 +39,7 @@ pub struct Signature {
 
 /// The name of the recipe of this program's signatures. Signatures of different recipes are never compared. Every
 /// change to a step between bytes and signature must change this name.
-pub const RECIPE: &str = "content-words-2";
+pub const RECIPE: &str = "content-words-3";
 
 /// The default Hamming distance within which candidates are searched. It was the best in measurements.
 pub const DISTANCE: u32 = 7;

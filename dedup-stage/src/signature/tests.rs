@@ -204,7 +204,7 @@ fn signatures_are_golden() {
         })
         .collect();
     insta::assert_snapshot!(format!("{RECIPE}\n{}", golden.join("\n")), @r"
-    content-words-2
+    content-words-3
     en eee34bff01c785de e7b1e8f6c8085afb 95 1
     zh 785e928fb0f67a9c cb6d0619ea292a99 119 1
     ja 5c11f4d86ea42299 5c3d465c5be23a3f 165 1

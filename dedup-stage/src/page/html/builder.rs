@@ -4,16 +4,18 @@ use super::attributes::{has_word, is_hidden, is_open, refresh_target};
 use super::media;
 use super::region::Regions;
 use crate::page::Rels;
-use crate::page::hints::{Hint, Hints};
+use crate::page::hints::{Hint, Hints, is_note, is_section};
 use crate::page::outline::{Outline, Shape};
 use crate::page::signs::Signs;
 use crate::page::tags::{Element, Raw, Role};
 use crate::page::tokenizer::{Attribute, Content, Name, Sink, Tag};
 
 const A: Name = Name::of("a");
+const ASIDE: Name = Name::of("aside");
 const BODY: Name = Name::of("body");
 const HEADER: Name = Name::of("header");
 const IFRAME: Name = Name::of("iframe");
+const SECTION: Name = Name::of("section");
 
 /// Fills an outline, tag by tag.
 pub struct Builder<'a> {
@@ -92,8 +94,16 @@ impl<'a> Builder<'a> {
         let mut signs =
             if element.role == Role::Chrome || is_header { Signs::of_role(element.name) } else { Signs::NONE };
         if element.role == Role::Block || !signs.is_empty() {
-            for value in [Attribute::Class, Attribute::Id].into_iter().filter_map(|attribute| tag.value(attribute)) {
-                match self.hints.of(&value) {
+            let class = tag.value(Attribute::Class);
+            if tag.name == ASIDE && class.as_deref().is_some_and(is_note) {
+                return;
+            }
+            // Programs make the identifiers of sections and entries from their headings and names.
+            let has_heading =
+                tag.name == SECTION || element.closes_itself() || class.as_deref().is_some_and(is_section);
+            let id = tag.value(Attribute::Id).filter(|_| !has_heading);
+            for hint in [class.map(|class| self.hints.of_class(&class)), id.map(|id| self.hints.of_id(&id))] {
+                match hint.unwrap_or_default() {
                     Hint::Chrome(named) => signs |= named,
                     Hint::Content => content = true,
                     Hint::None => {}
@@ -102,6 +112,8 @@ impl<'a> Builder<'a> {
         }
         if let Some(role) = tag.value(Attribute::Role) {
             match &*role {
+                // Roles of DPUB-ARIA: footnotes, examples and other parts of a text. A table of contents is a `nav`.
+                _ if tag.name == ASIDE && role.starts_with("doc-") => return,
                 "navigation" | "banner" | "contentinfo" | "complementary" | "search" | "menu" | "dialog" => {
                     signs |= Signs::of_role(&role);
                 }

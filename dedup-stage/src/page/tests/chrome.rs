@@ -132,3 +132,27 @@ fn a_notice_beside_an_article_is_chrome() {
         assert_eq!(page.content, read(&format!("<h1>News</h1>{text}")).content, "{open}");
     }
 }
+
+#[test]
+fn sections_and_notes_of_a_text_are_content_whatever_their_names_say() {
+    for (open, close) in [
+        ("<section id=pagination><h2>Pagination</h2>", "</section>"),
+        ("<section id=cookie-objects><h2>Cookie objects</h2>", "</section>"),
+        ("<div class=section id=copyright><h2>Copyright</h2>", "</div>"),
+        ("<div class=sect1 id=LOGIN><h2>Login</h2>", "</div>"),
+        ("<div id=market-share><h2>Market share</h2>", "</div>"),
+        ("<dl><dt>share</dt><dd id=menu>", "</dd></dl>"),
+        ("<aside class='footnote brackets' role=doc-footnote>", "</aside>"),
+        ("<aside class='footnote-list'><aside class='footnote brackets'>", "</aside></aside>"),
+        ("<aside role=doc-example>", "</aside>"),
+    ] {
+        let mut random = Rng::with_seed(4);
+        let shared = article(&mut random, 300);
+        let [one, other] = [0, 1].map(|_| {
+            let own = article(&mut random, 150);
+            read(&format!("<main><h1>Manual</h1>{shared}{open}{own}{close}</main>"))
+        });
+        assert!(!are_duplicates(&one.signature, &other.signature), "{open}");
+        assert_ne!(one.content, other.content, "{open}");
+    }
+}
