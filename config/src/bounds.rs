@@ -79,6 +79,8 @@ pub const ERRANDS: usize = 32;
 pub const ASKERS: usize = 4_096;
 /// The most hosts whose last pages are remembered, to see whether new pages are like them.
 pub const HOSTS_COMPARED: usize = 4_096;
+/// The most gists of short pages that are remembered for one host.
+pub const GISTS: usize = 256;
 /// The most hosts whose troubles are counted.
 pub const HOSTS_IN_TROUBLE: usize = 10_000;
 /// The bytes that idle connections hold, roughly: each takes 25 KiB, and up to 408 KiB more after large answers. Above

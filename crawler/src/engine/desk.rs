@@ -11,6 +11,7 @@ use url::Url;
 
 use super::alike::Alike;
 use super::error::Result;
+use super::gists::Gists;
 use super::ledger::Ledger;
 use super::log::Log;
 use super::message::{Finding, JobReport, Order};
@@ -57,6 +58,8 @@ pub(super) struct Desk<'a> {
     pub local: LocalTrouble,
     pub hosts: HostTroubles,
     pub alike: Alike,
+    /// The gists of the last short pages of each host.
+    pub gists: Gists,
     pub clock: Clock,
     /// The processes that crawl with this one, if any do.
     pub together: Option<Together>,

@@ -19,6 +19,7 @@ mod common_order;
 mod desk;
 mod error;
 mod fetchers;
+mod gists;
 mod jobs;
 mod ledger;
 mod line;

@@ -86,7 +86,8 @@ impl Desk<'_> {
         if let Some(little) = brings_little(&finding, likeness) {
             self.frontier.brought(&job, little, &mut self.ledger.session);
         }
-        self.teach(&job, &finding, &judgement, content, twin.as_ref(), counts)?;
+        let says_little = self.says_little(&job, &finding, &judgement);
+        self.teach(&job, &finding, &judgement, says_little, Seen { content, twin: twin.as_ref(), counts })?;
 
         let changed = judgement.changed(before.as_ref().and_then(|before| before.shown.as_ref()), shown.as_ref());
         // A near-duplicate with words of its own is no copy that could be trusted.
@@ -104,7 +105,7 @@ impl Desk<'_> {
         // a fetch.
         let is_one_text = matches!(judgement.unique_by, None | Some(UniqueBy::Aside))
             && likeness.is_some_and(|likeness| likeness.is_same);
-        let new = is_unique && !says_little(&finding, &judgement) && !is_one_text;
+        let new = is_unique && !says_little && !is_one_text;
         self.rescue.fetched(&job, new, counts.new, &mut self.frontier, &mut self.ledger.session);
         self.ledger.stats.count(&judgement.verdict, status);
         self.count_answer(&job, &finding, trouble.as_deref(), relevance);
@@ -195,27 +196,36 @@ impl Desk<'_> {
         Ok((self.flow.page(&case, &ledger::url_of, &mut self.ledger.session)?, alike))
     }
 
+    /// Whether a page is unique, but has so little text that it is no evidence about other pages: too little for a
+    /// fingerprint, and nothing that its host has not shown lately, except numbers and words of its own URL.
+    fn says_little(&mut self, job: &Job, finding: &PageFinding, judgement: &Judgement) -> bool {
+        if judgement.verdict != Verdict::Unique || finding.page.signature.is_some() {
+            return false;
+        }
+        let is_new = self.gists.is_new(job.page.url.site.host, finding.page.gist);
+        !is_new || judgement.unique_by == Some(UniqueBy::LinksOfFewWords)
+    }
+
     /// Teaches the frontier: the verdict on the page, its lesson for rules, and the result of a trial.
     fn teach(
         &mut self,
         job: &Job,
         finding: &PageFinding,
         judgement: &Judgement,
-        content: Option<Content>,
-        twin: Option<&PageRecord>,
-        counts: LinkCounts,
+        says_little: bool,
+        seen: Seen<'_>,
     ) -> Result<()> {
+        let Seen { content, twin, counts } = seen;
         // An unchanged page was a lesson at an earlier visit. Little text is a lesson only if an earlier page has it:
         // then the page may belong to a trap.
-        let little = says_little(finding, judgement);
         let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. })
-            && (!little || has_known_text(judgement));
+            && (!says_little || has_known_text(judgement));
         let is_lesson = is_lesson && content.is_some();
         let (frontier, session) = (&mut self.frontier, &mut self.ledger.session);
         match judgement.verdict {
             Verdict::Unjudged if finding.status >= 400 => frontier.verdict(job, None, 0.0, session)?,
             Verdict::Unjudged => frontier.no_verdict(job, false, session)?,
-            _ if little => frontier.no_verdict(job, is_lesson, session)?,
+            _ if says_little => frontier.no_verdict(job, is_lesson, session)?,
             verdict => {
                 let brought = match judgement.unique_by {
                     _ if verdict.is_duplicate() => Brought::Nothing,
@@ -361,15 +371,18 @@ fn brings_little(finding: &PageFinding, likeness: Option<Likeness>) -> Option<bo
     likeness.map(|likeness| likeness.is_alike || is_tiny).or(is_tiny.then_some(true))
 }
 
-/// Whether a page is unique, but has so little text that nothing is learned from it. An endless site that echoes its
-/// URLs has a few words of its own on each page.
-fn says_little(finding: &PageFinding, judgement: &Judgement) -> bool {
-    judgement.verdict == Verdict::Unique && finding.page.signature.is_none()
+/// What a page shows, for the rules.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    content: Option<Content>,
+    /// The page that it repeats.
+    twin: Option<&'a PageRecord>,
+    counts: LinkCounts,
 }
 
 /// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin.
-/// An unchanged page has the content of its last visit. Any other page with text has its own content, even if it has
-/// too little text to be judged.
+/// An unchanged page has the content of its last visit. Any other page with text or media has its own content, even if
+/// it has too little text for a fingerprint.
 fn content(
     job: &Job,
     finding: &PageFinding,
@@ -380,7 +393,9 @@ fn content(
     if finding.unchanged || matches!(judgement.verdict, Verdict::Unchanged { .. }) {
         return before.and_then(|before| before.content);
     }
-    let text = finding.page.text;
+    // The statement of a page without words tells its title and its media.
+    let statement = || finding.page.statement.map_or(0, |digest| u64::from_le_bytes(*digest.first_chunk().unwrap()));
+    let text = if finding.page.text != 0 { finding.page.text } else { statement() };
     if !finding.judgeable || finding.redirect.is_some() || finding.is_feed || text == 0 {
         return None;
     }

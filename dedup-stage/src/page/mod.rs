@@ -16,6 +16,7 @@ mod belief;
 pub mod charset;
 mod chrome;
 pub mod content;
+mod gist;
 mod hints;
 mod html;
 mod kind;
@@ -130,6 +131,8 @@ pub struct Page {
     pub link_texts: LinkTexts,
     /// For a page that has too little text for a signature: a digest of all that it says. `None` if it says nothing.
     pub statement: Option<[u8; 32]>,
+    /// Of such a page, a hash of what it says apart from numbers and from the words of its own URL. 0 if that is nothing.
+    pub gist: u64,
 }
 
 impl Page {
@@ -234,7 +237,9 @@ impl Reader {
             if page.signature.is_some() {
                 page.asides = asides::read(&self.outline.blocks, &self.spans, &self.hashes, self.believed);
             } else {
-                page.statement = statement::digest(&page.title, &self.hashes, &media.unmarked());
+                let media = media.unmarked();
+                page.statement = statement::digest(&page.title, &self.hashes, &media);
+                page.gist = gist::gist(input.url, &page.title, &self.hashes, &media, &mut self.words);
             }
         }
         page
