@@ -214,6 +214,36 @@ fn a_directory_is_crawled_to_its_last_article() -> anyhow::Result<()> {
     honest(Honest::Directory)
 }
 
+/// Catches trials that learn nothing from pages with too little text for a fingerprint.
+#[test]
+fn a_directory_of_short_notes_or_pictures_is_crawled_to_its_last_page() -> anyhow::Result<()> {
+    honest(Honest::ShortPages)
+}
+
+/// Catches trials for which a page brings nothing if it leads only to sites out of the scope.
+#[test]
+fn a_directory_of_other_sites_is_crawled_to_its_last_page() -> anyhow::Result<()> {
+    honest(Honest::Elsewhere)
+}
+
+/// Catches a gate that takes the short pages and pictures of a second site for copies, because its lists are equal to
+/// those of the first and their counterparts were answered.
+#[test]
+fn short_pages_and_pictures_behind_equal_lists_are_found() -> anyhow::Result<()> {
+    for (seed, words) in (1..).zip([0, 4, 12, 19]) {
+        for parts in [Parts::Domain, Parts::Domains, Parts::Folders] {
+            let lists = Lists::draw(seed, Shape::Tree, parts, 50).with_leaves_of(words);
+            let site: Arc<dyn Site> = Arc::new(lists);
+            let truth = walk(&*site);
+            let crawled = run(&site, DROP)?;
+            let (found, all) = (crawled.seen.things.len(), truth.things.len());
+            println!("{parts:?}, {words} words: {found} of {all} things with {} fetches", fetches(&crawled));
+            assert!(found * 100 >= all * 99, "{parts:?}, {words} words: {found} of {all}");
+        }
+    }
+    Ok(())
+}
+
 /// Catches a gate that loses products to which only products lead, because these differ only in a picture and some
 /// words.
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dedup_stage::flow::{Counterpart, Fate};
 use dedup_stage::judge::Judgement;
-use frontier::{Admission, Found, Hold, Job, Via};
+use frontier::{Admission, Found, Hold, Job, SkipReason, Via};
 use url::Url;
 
 use super::barren::family;
@@ -26,6 +26,14 @@ pub(super) struct LinkCounts {
     pub beyond: u32,
     /// New links within the page's family, if the page has no new text.
     pub within: u32,
+    /// Of a page whose links are held or tried: links in its content that lead out of the crawl's scope and were not met
+    /// before. Links with parameters do not count, because buttons for sharing a page and advertisements have them.
+    pub away: u32,
+}
+
+impl LinkCounts {
+    /// A page with at least this many links of [`LinkCounts::away`] is a directory of other sites.
+    pub const MANY_AWAY: u32 = 3;
 }
 
 impl Desk<'_> {
@@ -76,16 +84,17 @@ impl Desk<'_> {
                     new
                 }
                 Fate::Hold(held) | Fate::Try(held) => {
-                    let kept = self.hold(&found, note, || match held.counterpart(link) {
+                    let (kept, is_away) = self.hold(&found, note, || match held.counterpart(link) {
                         Counterpart::Same => Hold::For(found.id),
                         Counterpart::Of(other) => Hold::For(other),
                         Counterpart::News => Hold::News,
                     })?;
                     counts.dropped += u32::from(kept);
+                    counts.away += u32::from(is_away && link.content && link.url.query().is_none());
                     kept
                 }
                 Fate::HoldKnown(corpus) => {
-                    let kept = self.hold(&found, note, || Hold::Known(corpora.get(*corpus).name()))?;
+                    let (kept, _) = self.hold(&found, note, || Hold::Known(corpora.get(*corpus).name()))?;
                     counts.dropped += u32::from(kept);
                     kept
                 }
@@ -107,23 +116,30 @@ impl Desk<'_> {
         Ok((counts, named))
     }
 
-    /// Takes a link of a duplicate: it is held for its counterpart, as news or as known. Returns true if it was held,
-    /// stopped or queued now. (The frontier may decide to try it at once.)
-    fn hold<'h>(&mut self, found: &Found<'_>, note: &LinkNote, hold: impl FnOnce() -> Hold<'h>) -> Result<bool> {
+    /// Takes a link of a duplicate: it is held for its counterpart, as news or as known. Returns two facts. The first is
+    /// whether it was held, stopped or queued now. (The frontier may decide to try it at once.) The second is whether it
+    /// leads out of the scope and was not met before.
+    fn hold<'h>(
+        &mut self,
+        found: &Found<'_>,
+        note: &LinkNote,
+        hold: impl FnOnce() -> Hold<'h>,
+    ) -> Result<(bool, bool)> {
         if note.refusal.is_some() {
-            self.admit(found, note.refusal)?;
-            return Ok(false);
+            let is_new = !self.frontier.met(found.id.url);
+            let (admission, _) = self.admit(found, note.refusal)?;
+            return Ok((false, is_new && admission == Admission::Refused(SkipReason::Scope)));
         }
         if !self.frontier.wants_counterpart(found.id.url) {
-            return Ok(false);
+            return Ok((false, false));
         }
         let (hold, session) = (hold(), &mut self.ledger.session);
         let admission = self.frontier.hold(found, hold, session)?;
         self.ledger.stats.count_left_out(admission);
         match admission {
-            Admission::Held | Admission::Queued => Ok(true),
-            Admission::Foreign => self.put_outbound(found, Wish::hold(hold)),
-            Admission::Seen | Admission::Refused(_) | Admission::LeftOut => Ok(false),
+            Admission::Held | Admission::Queued => Ok((true, false)),
+            Admission::Foreign => Ok((self.put_outbound(found, Wish::hold(hold))?, false)),
+            Admission::Seen | Admission::Refused(_) | Admission::LeftOut => Ok((false, false)),
         }
     }
 }

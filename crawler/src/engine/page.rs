@@ -225,10 +225,12 @@ impl Desk<'_> {
         match judgement.verdict {
             Verdict::Unjudged if finding.status >= 400 => frontier.verdict(job, None, 0.0, session)?,
             Verdict::Unjudged => frontier.no_verdict(job, false, session)?,
-            _ if says_little => frontier.no_verdict(job, is_lesson, session)?,
+            _ if says_little => frontier.says_little(job, is_lesson, session)?,
             verdict => {
                 let brought = match judgement.unique_by {
                     _ if verdict.is_duplicate() => Brought::Nothing,
+                    // The pages that it leads to are not fetched, so no trial can tell what they are worth.
+                    Some(UniqueBy::Links) if counts.away >= LinkCounts::MANY_AWAY => Brought::Media,
                     Some(UniqueBy::Links) => Brought::Links,
                     Some(
                         UniqueBy::Media | UniqueBy::MediumBesideShared | UniqueBy::Aside | UniqueBy::LinksOfFewWords,

@@ -57,6 +57,24 @@ impl Frontier {
         }
     }
 
+    /// A page was answered well, but says little: its host has said the same before, except numbers and words of its own
+    /// URL. It tells nothing, as for [`Frontier::no_verdict`]. But a trap may have such pages without end. So one such
+    /// page in four spends the budget of its group and host, as a duplicate does.
+    pub fn says_little(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
+        if job.page.url.url.is_multiple_of(4)
+            && let Some(id) = self.hosts.find(job.page.url.site)
+        {
+            let host = self.hosts.get_mut(id);
+            if let Some(origin) = host.origins.find(&job.url) {
+                host.groups.judged(&job.url, origin, (Some(Brought::Nothing), 0.0), None, host.site, session);
+            }
+            if host.budget.page(Brought::Nothing) {
+                host.record(session);
+            }
+        }
+        self.no_verdict(job, learns, session)
+    }
+
     /// If the page was a trial of news, this is its result.
     fn news_tried(&mut self, job: &Job, brought: Option<Brought>, session: &mut Session) -> Result<()> {
         if let Some(Trial::News { template }) = job.trial.as_deref()

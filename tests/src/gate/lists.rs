@@ -19,6 +19,8 @@ pub struct Lists {
     /// The number of pages of each part that are not lists.
     leaves: u64,
     words: usize,
+    /// The number of words of a page that is no list; 0 if it is a picture.
+    leaf_words: usize,
     salt: u64,
 }
 
@@ -70,8 +72,14 @@ impl Lists {
             own,
             leaves: if shape == Shape::Tree { 800 } else { 400 },
             words: random.usize(30..150),
+            leaf_words: 120,
             salt: random.u64(..),
         }
+    }
+
+    /// The same web with so many words on each page that is no list. With 0, each is a picture.
+    pub fn with_leaves_of(self, leaf_words: usize) -> Self {
+        Self { leaf_words, ..self }
     }
 
     fn is_own(&self, leaf: u64) -> bool {
@@ -97,7 +105,10 @@ impl Lists {
             let leaf: u64 = leaf.parse().ok().filter(|leaf| *leaf < self.leaves)?;
             let own = if self.is_own(leaf) { 1 + part as u64 } else { 0 };
             let text = self.salt ^ (own << 32) ^ leaf;
-            return Some(Page::new(prose(text ^ 0x5469, 4)).text(text, 120));
+            return Some(match self.leaf_words {
+                0 => Page::new("Photo").picture(text, &format!("<img src=\"/photos/{text:x}.jpeg\">")),
+                words => Page::new(prose(text ^ 0x5469, 4)).text(text, words),
+            });
         }
         match self.shape {
             Shape::Tree if home => {

@@ -34,6 +34,10 @@ pub enum Honest {
     Images,
     /// A directory: pages of links, with or without a text above them.
     Directory,
+    /// A directory of pages with fewer than 20 words, or with a picture and no words.
+    ShortPages,
+    /// A chain of pages with links to other sites, under equal text.
+    Elsewhere,
     /// A shop: products that differ in a picture and a few words, and that link to each other.
     Shop,
     /// Pages with equal content, and a text of their own in an aside, a side bar, a header or a footer.
@@ -42,7 +46,7 @@ pub enum Honest {
 
 impl Honest {
     /// All kinds.
-    pub const ALL: [Honest; 9] = [
+    pub const ALL: [Honest; 11] = [
         Honest::Gallery,
         Honest::Pager,
         Honest::Hidden,
@@ -50,6 +54,8 @@ impl Honest {
         Honest::Threads,
         Honest::Images,
         Honest::Directory,
+        Honest::ShortPages,
+        Honest::Elsewhere,
         Honest::Shop,
         Honest::Beside,
     ];
@@ -65,6 +71,8 @@ impl Honest {
             Honest::Threads => Arc::new(threads::Threads::draw(&mut random)),
             Honest::Images => Arc::new(images::Images::draw(&mut random)),
             Honest::Directory => Arc::new(directory::Directory::draw(&mut random)),
+            Honest::ShortPages => Arc::new(directory::Directory::of_short_pages(&mut random)),
+            Honest::Elsewhere => Arc::new(directory::Elsewhere::draw(&mut random)),
             Honest::Shop => Arc::new(shop::Shop::draw(&mut random)),
             Honest::Beside => Arc::new(beside::Beside::draw(&mut random)),
         }
