@@ -1,22 +1,35 @@
 //! The gist of a page that has too little text for a fingerprint: what it says, apart from what its own URL says.
 //!
 //! An endless site may echo its URLs: `/cal/2031/5` says "May 2031", and `/search?q=ant` finds nothing for "ant". Each
-//! of these pages makes another statement, but they have few gists. So a page brings something only if its host has not
+//! of these pages makes another statement, but they have one gist. So a page brings something only if its host has not
 //! shown its gist before.
+
+use std::sync::LazyLock;
 
 use url::Url;
 use xxhash_rust::xxh3::Xxh3;
 
+use super::date_words::NAMES;
 use super::words::{WordHash, Words, is_number};
 
-/// A hash of the distinct words and media of a page. Words of the URL and numbers are left out. 0 if nothing remains.
+/// The hashes of the names of months and days, sorted.
+static DATES: LazyLock<Vec<WordHash>> = LazyLock::new(|| {
+    let (mut hasher, mut names) = (Words::default(), Vec::new());
+    NAMES.iter().for_each(|language| hasher.hashes(language, &mut names));
+    names.sort_unstable();
+    names
+});
+
+/// A hash of the distinct words and media of a page. Words of the URL, numbers, and names of months and days are left
+/// out. 0 if nothing remains.
 pub fn gist(url: &Url, title: &str, words: &[WordHash], media: &[u64], hasher: &mut Words) -> u64 {
     let (mut said, mut of_url) = (words.to_vec(), Vec::new());
     hasher.hashes(title, &mut said);
     let address = format!("{} {}", url.path(), url.query().unwrap_or_default()).replace('+', " ");
     hasher.hashes(&percent_encoding::percent_decode_str(&address).decode_utf8_lossy(), &mut of_url);
     of_url.sort_unstable();
-    said.retain(|word| !is_number(*word) && of_url.binary_search(word).is_err());
+    let dates = &*DATES;
+    said.retain(|word| !is_number(*word) && of_url.binary_search(word).is_err() && dates.binary_search(word).is_err());
     said.sort_unstable();
     said.dedup();
     if said.is_empty() && media.is_empty() {
@@ -40,10 +53,12 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_words_of_the_url_do_not_count() {
+    fn numbers_dates_and_words_of_the_url_do_not_count() {
         let month = |url, month| of(url, month, "Su Mo Tu 1 2 3 no events", &[]);
         assert_eq!(month("/cal/2031/5", "May 2031"), month("/cal/2044/5", "May 2044"));
-        assert_ne!(month("/cal/2031/5", "May 2031"), month("/cal/2031/6", "June 2031"));
+        assert_eq!(month("/cal/2031/5", "May 2031"), month("/cal/2031/6", "June 2031"));
+        assert_eq!(month("/cal/2031/5", "Mai 2031"), month("/cal/2031/6", "Juni 2031"));
+        assert_ne!(month("/cal/2031/5", "Fair in May 2031"), month("/cal/2031/6", "June 2031"));
         let search = |url, text| of(url, "Search", text, &[]);
         assert_eq!(search("/?q=red+ant", "Nothing for red ant"), search("/?q=b%C3%A4r", "Nothing for Bär"));
         assert_ne!(search("/?q=ant", "An ant lives here"), search("/?q=bee", "A bee is at home"));

@@ -1,10 +1,10 @@
 //! Budgets against traps: how many duplicates a group of URLs, or a host, may still cost.
 //!
 //! A duplicate spends one page of the budget. A new page earns back four of the pages that were spent. It earns back
-//! one if its content is not new: if only its links, its pictures, a few words or a text in its chrome tell it from
-//! other pages. A budget never grows beyond its limit. So an endless space of equal pages ends when its budget is
-//! spent, however many new pages came before. A site whose copies come in random order does not spend its budget if
-//! clearly fewer than four fifths of its pages are copies, whatever its size.
+//! one if its content is not new: if only its pictures, a few words or a text in its chrome tell it from other pages.
+//! It earns back nothing if only its links do. A budget never grows beyond its limit. So an endless space of equal
+//! pages ends when its budget is spent, however many new pages came before. A site whose copies come in random order
+//! does not spend its budget if clearly fewer than four fifths of its pages are copies, whatever its size.
 
 use config::OnDuplicate;
 
@@ -61,7 +61,9 @@ impl Budget {
         let before = self.spent;
         self.spent = match brought {
             Brought::Nothing => before.saturating_add(1),
-            Brought::Links | Brought::Media => before.saturating_sub(1),
+            // Each page of a trap may have other links.
+            Brought::Links => before,
+            Brought::Media => before.saturating_sub(1),
             Brought::Content => before.saturating_sub(Self::EARNED),
         };
         before / Self::STEP != self.spent / Self::STEP
