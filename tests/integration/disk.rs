@@ -88,3 +88,22 @@ fn a_disk_that_does_not_sync_stops_the_crawl() -> anyhow::Result<()> {
 fn a_disk_that_is_lost_stops_the_crawl() -> anyhow::Result<()> {
     fails("lost", 1, &["No such device", "run the same command again"])
 }
+
+/// Catches a crawl that the signal SIGXFSZ ends without a word, and a directory that cannot be used afterwards.
+#[test]
+fn a_limit_on_the_size_of_files_is_told_and_the_crawl_can_go_on_without_it() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let crowd = Crowd::start(PAGES)?;
+    let crawl = |limit: &str| {
+        let mut program = Command::new("sh");
+        let run = format!("ulimit -f {limit}; exec \"$0\" \"$@\"");
+        program.args(["-c", &run, env!("CARGO_BIN_EXE_crawler-under-test")]);
+        crawl_and(program, &crowd, folder.path(), &POLITE, seeds("well", 1), Duration::from_secs(60), |_| Ok(()))
+    };
+    let failed = crawl("8")?;
+    assert_eq!(failed.status.code(), Some(1), "{}", failed.said);
+    assert!(failed.said.contains("File too large"), "{}", failed.said);
+    let whole = crawl("unlimited")?;
+    assert_eq!(whole.status.code(), Some(0), "{}", whole.said);
+    sound_at(&folder.path().join("crawl"))
+}

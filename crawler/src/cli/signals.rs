@@ -1,5 +1,6 @@
 //! SIGINT, SIGTERM and SIGHUP. The first signal stops the crawl gracefully, the second at once. After both, the crawl
-//! can be continued.
+//! can be continued. SIGXFSZ is caught, so that a file that becomes larger than `ulimit -f` allows is an error of the
+//! write, which is told, and not the end of the process.
 
 use crossbeam_channel::Sender;
 use tokio::signal::unix::{SignalKind, signal};
@@ -14,6 +15,8 @@ pub fn watch(control: Sender<Control>) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let (mut interrupt, mut terminate, mut hang_up) = {
         let _inside = runtime.enter();
+        // The handler stays when its stream is dropped.
+        drop(signal(SignalKind::from_raw(libc::SIGXFSZ))?);
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?)
     };
     std::thread::Builder::new().name("signals".into()).spawn(move || {

@@ -19,7 +19,7 @@ use fjall::{
     AbstractTree, CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode,
 };
 
-use super::{Batch, Change, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor, private, tear};
+use super::{Batch, Change, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor, private, tear, unmade};
 
 /// A directory with a log-structured store, which is open in this process only.
 pub struct Disk {
@@ -71,6 +71,7 @@ impl Disk {
     /// Does the same as [`Disk::open`], with another bound for the bytes in memory tables.
     pub(super) fn open_with(dir: &Path, spaces: &Spaces, tables: u64) -> Result<Self> {
         std::fs::create_dir_all(dir)?;
+        unmade::delete(dir)?;
         // fjall trusts some parts of its own files, and panics if they are damaged.
         catch_unwind(AssertUnwindSafe(|| Self::open_trusting(dir, spaces, tables)))
             .unwrap_or_else(|_| Err(Error::Damaged("its files cannot be read".into())))

@@ -22,6 +22,7 @@ mod tear;
 #[cfg(test)]
 mod tests;
 mod undo;
+mod unmade;
 
 use std::ops::ControlFlow;
 

@@ -3,6 +3,7 @@
 mod cut;
 mod tear;
 mod undo;
+mod unmade;
 
 use std::collections::BTreeMap;
 use std::fs;
