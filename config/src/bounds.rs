@@ -66,6 +66,9 @@ pub const NEW_HOSTS: u32 = 2_000;
 /// The further hosts that it may have with each page that is then fetched from one of its hosts. A domain can have
 /// subdomains without end, and each of them costs the state several records.
 pub const NEW_HOSTS_A_PAGE: u32 = 100;
+/// The bytes of the rules of robots.txt files in memory. The store has all rules. When there are more, those that were
+/// used longest ago are dropped, and read again when they are needed.
+pub const ROBOTS: usize = 16 << 20;
 /// The most groups and lanes of URLs in memory, of all hosts together.
 pub const HOST_PARTS: usize = 250_000;
 /// The most groups of URLs of one host. URLs of further groups share one group.

@@ -45,6 +45,7 @@ use crate::host::entry::Entry;
 use crate::host::errands::{Asker, Errand};
 use crate::host::lane::{BANDS, LaneKey, Seq, band};
 use crate::host::queue::Queues;
+use crate::host::rules_kept::RulesKept;
 use crate::host::stocks::Stocks;
 use crate::host::{EraSweep, Hosts};
 use crate::numbers::{HostId, Millis};
@@ -66,6 +67,8 @@ pub struct Frontier {
     urls: Urls,
     /// The hosts, each with its address, the rules of its robots.txt, and its queue.
     hosts: Hosts,
+    /// The rules of robots.txt files that are in memory.
+    rules_kept: RulesKept,
     /// The part of the queue that the lanes of all hosts share.
     queues: Queues,
     /// Deletes queue entries that are done from the store.
@@ -217,6 +220,7 @@ impl Frontier {
             keys: keys.clone(),
             urls,
             hosts,
+            rules_kept: RulesKept::default(),
             queues,
             sweep: EraSweep::open(session)?,
             schedule: Schedule::default(),

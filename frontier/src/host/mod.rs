@@ -24,6 +24,7 @@ pub mod origins;
 pub mod pace;
 pub mod queue;
 pub mod retries;
+pub mod rules_kept;
 mod sleep;
 pub mod stocks;
 mod sweep;

@@ -4,13 +4,13 @@
 //! ports and the ports of seeds always have room. Of the others, the least useful one makes room for a new one: of
 //! those that never gave a good answer, the one whose last link is the oldest.
 
-use std::sync::Arc;
-
+use config::Duration;
 use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::rules_kept::RulesKept;
 use crate::numbers::Millis;
 use crate::reason::Detail;
 use crate::robots::RobotsRules;
@@ -45,7 +45,7 @@ pub struct Origin {
 }
 
 /// Scheme and port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Port {
     https: bool,
     port: u16,
@@ -61,10 +61,39 @@ enum Robots {
     /// robots.txt was never asked for.
     Unknown,
     /// robots.txt was answered. The rules may have expired.
-    Known(Arc<RobotsRules>),
-    /// robots.txt has moved elsewhere, and the errand there is not answered yet. These are the rules from before it
-    /// moved.
-    Moved(Option<Arc<RobotsRules>>),
+    Known(Known),
+    /// robots.txt has moved elsewhere, and the errand there is not answered yet. This is known from before it moved.
+    Moved(Option<Known>),
+}
+
+/// What an origin itself keeps of its robots rules. The rules are in [`RulesKept`] or in the store.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    expires_at: Millis,
+    is_undefined: bool,
+    /// Whether there are rules with which URLs must be compared.
+    restricts: bool,
+    trouble: Detail,
+    crawl_delay: Option<Duration>,
+}
+
+impl Known {
+    fn of(rules: &RobotsRules) -> Self {
+        Self {
+            expires_at: rules.expires_at(),
+            is_undefined: rules.is_undefined(),
+            restricts: rules.restricts(),
+            trouble: rules.trouble(),
+            crawl_delay: rules.crawl_delay(),
+        }
+    }
+}
+
+/// The robots rules of an origin as the store has them.
+pub fn stored_rules(site: SiteId, port: Port, session: &Session) -> Result<Option<RobotsRules>> {
+    let Some(bytes) = session.get(spaces::ROBOTS, &port.key(site))? else { return Ok(None) };
+    let damaged = || Error::Damaged("the robots rules of an origin cannot be read".into());
+    RobotsRules::from_bytes(&bytes).map(Some).ok_or_else(damaged)
 }
 
 impl Port {
@@ -136,23 +165,29 @@ impl Origin {
     }
 
     /// Whether `url` may be fetched at `now`. It must be a URL of this origin of `site`.
-    pub fn access(&mut self, url: &Url, site: SiteId, now: Millis, session: &Session) -> Result<Permission> {
+    pub fn access(
+        &mut self,
+        url: &Url,
+        site: SiteId,
+        now: Millis,
+        kept: &mut RulesKept,
+        session: &Session,
+    ) -> Result<Permission> {
         if let Robots::Unread = self.robots {
-            self.robots = match session.get(spaces::ROBOTS, &self.port.key(site))? {
-                Some(bytes) => Robots::Known(Arc::new(
-                    RobotsRules::from_bytes(&bytes)
-                        .ok_or_else(|| Error::Damaged(format!("the robots rules for {url} cannot be read")))?,
-                )),
-                None => Robots::Unknown,
-            };
+            let rules = kept.get(site, self.port, session)?;
+            self.robots = rules.map_or(Robots::Unknown, |rules| Robots::Known(Known::of(&rules)));
         }
         Ok(match &self.robots {
             Robots::Unread | Robots::Unknown => Permission::Ask,
             Robots::Moved(_) => Permission::Wait(Millis::MAX),
-            Robots::Known(rules) if rules.expires_at() <= now => Permission::Ask,
-            Robots::Known(rules) if rules.is_undefined() => Permission::Wait(rules.expires_at()),
-            Robots::Known(rules) if rules.allowed(url) => Permission::Allowed,
-            Robots::Known(_) => Permission::Forbidden,
+            Robots::Known(known) if known.expires_at <= now => Permission::Ask,
+            Robots::Known(known) if known.is_undefined => Permission::Wait(known.expires_at),
+            Robots::Known(known) if !known.restricts => Permission::Allowed,
+            Robots::Known(_) => match kept.get(site, self.port, session)? {
+                Some(rules) if rules.allowed(url) => Permission::Allowed,
+                Some(_) => Permission::Forbidden,
+                None => Permission::Ask,
+            },
         })
     }
 
@@ -165,38 +200,50 @@ impl Origin {
     /// there so far.
     pub fn withholds(&self) -> Option<Detail> {
         match &self.robots {
-            Robots::Known(rules) if rules.is_undefined() => Some(rules.trouble()),
+            Robots::Known(known) if known.is_undefined => Some(known.trouble),
             Robots::Moved(_) => Some(Detail::None),
             _ => None,
         }
     }
 
     /// robots.txt was answered, or could not be had. True if its rules have changed.
-    pub fn answered(&mut self, rules: RobotsRules, site: SiteId, session: &mut Session) -> bool {
-        let (rules, changed) = match self.rules() {
+    pub fn answered(
+        &mut self,
+        rules: RobotsRules,
+        site: SiteId,
+        kept: &mut RulesKept,
+        session: &mut Session,
+    ) -> Result<bool> {
+        let earlier = if let Robots::Unknown = self.robots { None } else { kept.get(site, self.port, session)? };
+        let (rules, changed) = match earlier {
             Some(earlier) => {
-                let rules = rules.after(earlier);
-                let changed = !rules.says_as(earlier);
+                let rules = rules.after(&earlier);
+                let changed = !rules.says_as(&earlier);
                 (rules, changed)
             }
             None => (rules, false),
         };
         session.put(spaces::ROBOTS, self.port.key(site), rules.to_bytes());
-        self.robots = Robots::Known(Arc::new(rules));
-        changed
+        self.robots = Robots::Known(Known::of(&rules));
+        kept.put(site, self.port, rules);
+        Ok(changed)
     }
 
     /// robots.txt has moved elsewhere.
     pub fn moved(&mut self) {
-        self.robots = Robots::Moved(self.rules().cloned());
+        self.robots = Robots::Moved(self.known());
     }
 
-    /// The rules that were known last.
-    pub fn rules(&self) -> Option<&Arc<RobotsRules>> {
-        match &self.robots {
-            Robots::Known(rules) | Robots::Moved(Some(rules)) => Some(rules),
+    fn known(&self) -> Option<Known> {
+        match self.robots {
+            Robots::Known(known) | Robots::Moved(Some(known)) => Some(known),
             _ => None,
         }
+    }
+
+    /// The Crawl-delay that was known last.
+    pub fn crawl_delay(&self) -> Option<Duration> {
+        self.known()?.crawl_delay
     }
 }
 

@@ -172,6 +172,11 @@ impl Schedule {
         }
     }
 
+    /// A domain has cost this much processor time, in microseconds, besides its answers.
+    pub fn charge(&mut self, domain: u64, micros: u64) {
+        self.turns.charge(domain, micros);
+    }
+
     /// The processor time that a page of any domain usually costs, in microseconds.
     pub fn usual_cost(&self) -> u64 {
         self.turns.usual

@@ -107,6 +107,14 @@ impl Turns {
         }
     }
 
+    /// A domain has cost this much time besides its turns.
+    pub fn charge(&mut self, domain: u64, micros: u64) {
+        if self.scarce && micros > 0 {
+            let begins = self.begins(domain);
+            self.costs(domain).until = begins + micros;
+        }
+    }
+
     /// The turn of a domain has cost this much time. `reads`: it was for a page or a sitemap; `answered`: the page or
     /// the sitemap came. `scarce`: whether processor time is scarce now.
     pub fn end(&mut self, domain: u64, reads: bool, answered: bool, micros: u64, scarce: bool) {
