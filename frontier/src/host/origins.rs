@@ -5,7 +5,7 @@
 //! those that never gave a good answer, the one whose last link is the oldest.
 
 use config::Duration;
-use dedup_stage::store::{Error, Result, Session};
+use dedup_stage::store::{Result, Session};
 use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -89,13 +89,6 @@ impl Known {
     }
 }
 
-/// The robots rules of an origin as the store has them.
-pub fn stored_rules(site: SiteId, port: Port, session: &Session) -> Result<Option<RobotsRules>> {
-    let Some(bytes) = session.get(spaces::ROBOTS, &port.key(site))? else { return Ok(None) };
-    let damaged = || Error::Damaged("the robots rules of an origin cannot be read".into());
-    RobotsRules::from_bytes(&bytes).map(Some).ok_or_else(damaged)
-}
-
 impl Port {
     /// The port of a URL.
     pub fn of(url: &Url) -> Self {
@@ -129,7 +122,7 @@ impl Port {
     }
 
     /// The key of its rules in [`spaces::ROBOTS`].
-    fn key(self, site: SiteId) -> Vec<u8> {
+    pub(super) fn key(self, site: SiteId) -> Vec<u8> {
         let mut key = site.to_bytes().to_vec();
         key.push(u8::from(self.https));
         key.extend(self.port.to_be_bytes());

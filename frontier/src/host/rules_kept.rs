@@ -5,11 +5,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use dedup_stage::store::{Result, Session};
+use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::SiteId;
 
-use super::origins::{Port, stored_rules};
+use super::origins::Port;
 use crate::robots::RobotsRules;
+use crate::spaces;
 
 type Key = (SiteId, Port);
 
@@ -85,4 +86,11 @@ impl RulesKept {
     pub fn take_read(&mut self) -> usize {
         std::mem::take(&mut self.read)
     }
+}
+
+/// The robots rules of an origin as the store has them.
+pub fn stored_rules(site: SiteId, port: Port, session: &Session) -> Result<Option<RobotsRules>> {
+    let Some(bytes) = session.get(spaces::ROBOTS, &port.key(site))? else { return Ok(None) };
+    let damaged = || Error::Damaged("the robots rules of an origin cannot be read".into());
+    RobotsRules::from_bytes(&bytes).map(Some).ok_or_else(damaged)
 }
