@@ -25,8 +25,10 @@ pub const TEXT: usize = 4 << 20;
 pub const SITEMAP_ENTRIES: usize = 50_000;
 /// The most bytes of the URLs of one sitemap.
 pub const SITEMAP_BYTES: usize = 8 << 20;
-/// The most sitemaps of one host in one run. Sitemaps can name sitemaps without end.
+/// The most sitemaps of one host in one run, and the most that one host names. Sitemaps can name sitemaps without end.
 pub const SITEMAPS: u32 = 50_000;
+/// The most sitemaps on other hosts that the robots.txt files of one host name in one run.
+pub const SITEMAPS_ELSEWHERE: u32 = 1_000;
 /// The most sitemaps in a row, each of which is named by the one before it. Sitemaps.org allows two: an index, and the
 /// sitemaps that it names.
 pub const SITEMAPS_IN_A_ROW: u32 = 8;

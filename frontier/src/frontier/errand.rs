@@ -179,7 +179,7 @@ impl Frontier {
         }
         if self.conduct.sitemaps {
             for sitemap in &sitemaps {
-                self.add_sitemap(sitemap, 0, session)?;
+                self.add_sitemap_of_robots(sitemap, &asker.of, session)?;
             }
         }
         Ok(())

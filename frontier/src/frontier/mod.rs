@@ -21,6 +21,7 @@ mod overtake;
 mod plan;
 mod report;
 mod sitemap_places;
+mod sitemaps;
 mod skipped;
 mod step;
 mod view;
@@ -36,6 +37,7 @@ use dedup_stage::url::{Keys, SiteId, Sites, UrlId};
 
 use late::Late;
 use overtake::Overtaking;
+use sitemaps::Naming;
 
 use crate::hold::news::News;
 use crate::hold::works::{Task, Works};
@@ -55,6 +57,7 @@ use crate::schedule::Schedule;
 use crate::scope::Scope;
 use crate::spaces;
 use crate::url::Urls;
+pub use sitemaps::NamedBy;
 pub use skipped::{Skipped, Walk};
 pub use view::{BudgetView, Counts, HostState, HostView, QueuedAs, stored_budgets, stored_notes};
 
@@ -95,6 +98,8 @@ pub struct Frontier {
     late: Late,
     /// Hosts that wait for others, in `drop`.
     overtaking: Overtaking,
+    /// The sitemaps that hosts have named.
+    naming: Naming,
     bounds: Bounds,
     /// What other frontiers have to be told.
     afar: Afar,
@@ -234,6 +239,7 @@ impl Frontier {
             rules: None,
             late: Late::default(),
             overtaking: Overtaking::default(),
+            naming: Naming::default(),
             bounds: Bounds::default(),
             afar: Afar::default(),
             jobs: Jobs::default(),

@@ -10,7 +10,7 @@ use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::rules_kept::RulesKept;
+use super::rules_kept::{RulesKept, stored_rules};
 use crate::numbers::Millis;
 use crate::reason::Detail;
 use crate::robots::RobotsRules;
@@ -321,6 +321,16 @@ impl Origins {
     /// All origins, by number.
     pub fn iter(&self) -> impl Iterator<Item = &Origin> {
         self.all.iter()
+    }
+
+    /// Reads what the store knows of the robots rules of each origin. They must be the origins of `site`.
+    pub fn read(&mut self, site: SiteId, session: &Session) -> Result<()> {
+        for origin in self.all.iter_mut().filter(|origin| origin.is_unread()) {
+            if let Some(rules) = stored_rules(site, origin.port, session)? {
+                origin.robots = Robots::Known(Known::of(&rules));
+            }
+        }
+        Ok(())
     }
 
     /// The records of all origins.

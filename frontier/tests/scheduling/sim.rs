@@ -8,8 +8,8 @@ use dedup_stage::store::{Double, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, UrlId};
 use frontier::robots::{Answer, RobotsRules};
 use frontier::{
-    Admission, Failure, Found, Frontier, Hold, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, Taken, Via,
-    Walk,
+    Admission, Failure, Found, Frontier, Hold, Job, JobKind, Merits, Millis, NamedBy, Next, Outcome, SkipReason, Taken,
+    Via, Walk,
 };
 use url::Url;
 
@@ -120,9 +120,16 @@ impl Sim {
         self.found(url, priority, Via::Seed)
     }
 
-    /// Adds a sitemap.
+    /// Adds a sitemap that the robots.txt of its host names.
     pub fn sitemap(&mut self, url: &str) {
-        self.frontier.add_sitemap(&Url::parse(url).unwrap(), 0, &mut self.session).unwrap();
+        let url = Url::parse(url).unwrap();
+        self.frontier.add_sitemap(&url, NamedBy::Robots(&url), 0, &mut self.session).unwrap();
+    }
+
+    /// Adds a sitemap that another sitemap names.
+    pub fn sitemap_of_index(&mut self, url: &str, index: &str) -> Admission {
+        let (url, index) = (Url::parse(url).unwrap(), Url::parse(index).unwrap());
+        self.frontier.add_sitemap(&url, NamedBy::Sitemap(&index), 1, &mut self.session).unwrap()
     }
 
     /// Adds a link of a page.
