@@ -117,8 +117,8 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
     add(
         "sitemaps_left",
         stats.sitemaps_left,
-        "sitemaps not asked for: 8 or more sitemaps in a row lead to them, their host has more than 50,000, or the host \
-         that names them has named more than 50,000, or 1,000 on other hosts in its robots.txt"
+        "sitemaps not asked for: 8 or more sitemaps in a row lead to them, their host has more than 50,000, or the \
+         host that names them has named more than 50,000, or 1,000 on other hosts in its robots.txt"
             .into(),
     );
     add(

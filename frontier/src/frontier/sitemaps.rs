@@ -1,9 +1,9 @@
 //! How sitemaps enter the frontier. Whoever names a sitemap makes the crawler ask a host for it, even outside the scope
 //! and without a look at the robots.txt of that host. So not everyone may name everything.
 //!
-//! A robots.txt may name sitemaps anywhere, because sites keep them on other hosts. A sitemap index may name sitemaps on
-//! its own host, and on hosts of its registrable domain that are in the scope. A sitemap elsewhere has to be named by
-//! the robots.txt of its own host (sitemaps.org, "Sitemaps & Cross Submits"), and then that robots.txt has queued it.
+//! A robots.txt may name sitemaps anywhere, because sites keep them on other hosts. A sitemap index may name sitemaps
+//! on its own host, and on hosts of its registrable domain that are in the scope. A sitemap elsewhere has to be named
+//! by the robots.txt of its own host (sitemaps.org, "Sitemaps & Cross Submits"). That robots.txt has queued it then.
 
 use std::collections::HashMap;
 

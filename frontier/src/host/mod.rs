@@ -22,6 +22,7 @@ mod new_share;
 pub mod note;
 pub mod origins;
 pub mod pace;
+mod port;
 pub mod queue;
 pub mod retries;
 pub mod rules_kept;

@@ -7,9 +7,9 @@
 use config::Duration;
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::SiteId;
-use serde::{Deserialize, Serialize};
 use url::Url;
 
+pub use super::port::Port;
 use super::rules_kept::{RulesKept, stored_rules};
 use crate::numbers::Millis;
 use crate::reason::Detail;
@@ -42,13 +42,6 @@ pub struct Origin {
     /// When it was linked to last, as a number of links that this process has seen.
     linked: u64,
     robots: Robots,
-}
-
-/// Scheme and port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Port {
-    https: bool,
-    port: u16,
 }
 
 /// The record of an origin: its port, and whether it is fixed, has given a good answer, has made room.
@@ -86,47 +79,6 @@ impl Known {
             trouble: rules.trouble(),
             crawl_delay: rules.crawl_delay(),
         }
-    }
-}
-
-impl Port {
-    /// The port of a URL.
-    pub fn of(url: &Url) -> Self {
-        Self { https: url.scheme() == "https", port: url.port_or_known_default().unwrap_or(0) }
-    }
-
-    fn is_default(self) -> bool {
-        self.port == if self.https { 443 } else { 80 }
-    }
-
-    /// The usual beginning of the URLs of this port, such as `http://a.test`.
-    pub fn authority(self, name: &str) -> String {
-        let scheme = if self.https { "https://" } else { "http://" };
-        match self.is_default() {
-            true => [scheme, name].concat(),
-            false => format!("{scheme}{name}:{}", self.port),
-        }
-    }
-
-    /// The part of a URL of this port behind scheme, host and port, if the URL has the usual beginning.
-    pub fn rest<'a>(self, url: &'a Url, name: &str) -> Option<&'a str> {
-        let begin = &url[..url::Position::BeforePath];
-        let begin = begin.strip_prefix(if self.https { "https://" } else { "http://" })?.strip_prefix(name)?;
-        let port = match begin.strip_prefix(':') {
-            Some(port) => Some(port.parse().ok()?),
-            None if begin.is_empty() => None,
-            None => return None,
-        };
-        let port = port.or_else(|| self.is_default().then_some(self.port));
-        (port == Some(self.port)).then(|| &url[url::Position::BeforePath..])
-    }
-
-    /// The key of its rules in [`spaces::ROBOTS`].
-    pub(super) fn key(self, site: SiteId) -> Vec<u8> {
-        let mut key = site.to_bytes().to_vec();
-        key.push(u8::from(self.https));
-        key.extend(self.port.to_be_bytes());
-        key
     }
 }
 
@@ -376,24 +328,6 @@ mod tests {
         assert!(origins.find(&url(1_000)).is_none_or(|at| origins.get(at).unwrap().has_left()));
         let there = origins.iter().filter(|origin| !origin.has_left()).count();
         assert!(there <= Origins::MOST + 3 && origins.iter().count() <= Origins::EVER);
-    }
-
-    #[test]
-    fn what_a_url_says_after_its_authority_brings_it_back() {
-        for (text, is_usual) in [
-            ("http://a.test/x?y", true),
-            ("https://a.test/", true),
-            ("http://a.test:81/x", true),
-            ("https://a.test:80/x", true),
-            ("http://a.test./x", false),
-            ("http://me@a.test/x", false),
-            ("http://a.tester/x", false),
-        ] {
-            let url = Url::parse(text).unwrap();
-            let port = Port::of(&url);
-            let rest = port.rest(&url, "a.test");
-            assert_eq!(rest.map(|rest| port.authority("a.test") + rest), is_usual.then(|| text.to_owned()));
-        }
     }
 
     #[test]

@@ -184,7 +184,8 @@ fn large_file() -> &'static str {
     Box::leak(format!("user-agent: *\n{}disallow: /no\n", rules.collect::<String>()).into_boxed_str())
 }
 
-/// Catches rules that stay in memory as long as their host does. A domain can have any number of hosts with large files.
+/// Catches rules that stay in memory as long as their host does. A domain can have any number of hosts with large
+/// files.
 #[test]
 fn rules_for_which_memory_has_no_room_still_hold() {
     let (mut sim, file) = (Sim::new(&polite(10)), large_file());

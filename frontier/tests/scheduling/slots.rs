@@ -166,7 +166,8 @@ fn few_sitemaps_are_read_at_once_unless_they_are_read_in_time() {
         assert_eq!(maps.len(), 200, "each in its time");
         let at_once = |start| maps.iter().filter(|(from, to, _)| (*from..*to).contains(start)).count();
         let at_once = maps.iter().map(|(start, ..)| at_once(start)).max().unwrap();
-        assert!(if lag > 0 { at_once <= most } else { at_once > most }, "{at_once} at once");
+        // Pages wait, so sitemaps have a quarter of the 64 slots at most.
+        assert!(if lag > 0 { at_once <= most } else { at_once == most }, "{at_once} at once");
         assert_eq!(sim.pages().len(), 400);
     }
 }
