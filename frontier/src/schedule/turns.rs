@@ -84,7 +84,8 @@ impl Turns {
         self.turn(self.newcomers.until + self.expected_of_newcomers() / self.newcomers.share.max(1))
     }
 
-    /// A newcomer is ready, and none was ready before.
+    /// A newcomer is ready and none was ready before, or newcomers wait while turns begin to go by cost. What they did
+    /// not use before does not count.
     pub fn newcomers_come(&mut self) {
         self.newcomers.until = self.newcomers.until.max(self.now);
     }
@@ -209,6 +210,10 @@ impl Turns {
     /// A job for a domain has cost this much time. `answered`: an answer came. `scarce`: whether processor time is
     /// scarce now.
     pub fn end(&mut self, domain: u64, kind: JobKind, answered: bool, micros: u64, scarce: bool) {
+        if scarce && !self.scarce {
+            // Nobody paid for turns until now.
+            self.newcomers_come();
+        }
         self.scarce = scarce;
         if scarce {
             self.pay(domain, micros, self.expected_of(domain, kind));
