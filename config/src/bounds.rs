@@ -25,8 +25,10 @@ pub const TEXT: usize = 4 << 20;
 pub const SITEMAP_ENTRIES: usize = 50_000;
 /// The most bytes of the URLs of one sitemap.
 pub const SITEMAP_BYTES: usize = 8 << 20;
-/// The most sitemaps of one host in one run. Sitemaps can name sitemaps without end.
+/// The most sitemaps of one host in one run, and the most that one host names. Sitemaps can name sitemaps without end.
 pub const SITEMAPS: u32 = 50_000;
+/// The most sitemaps on other hosts that the robots.txt files of one host name in one run.
+pub const SITEMAPS_ELSEWHERE: u32 = 1_000;
 /// The most sitemaps in a row, each of which is named by the one before it. Sitemaps.org allows two: an index, and the
 /// sitemaps that it names.
 pub const SITEMAPS_IN_A_ROW: u32 = 8;
@@ -66,6 +68,9 @@ pub const NEW_HOSTS: u32 = 2_000;
 /// The further hosts that it may have with each page that is then fetched from one of its hosts. A domain can have
 /// subdomains without end, and each of them costs the state several records.
 pub const NEW_HOSTS_A_PAGE: u32 = 100;
+/// The bytes of the rules of robots.txt files in memory. The store has all rules. When there are more, those that were
+/// used longest ago are dropped, and read again when they are needed.
+pub const ROBOTS: usize = 16 << 20;
 /// The most groups and lanes of URLs in memory, of all hosts together.
 pub const HOST_PARTS: usize = 250_000;
 /// The most groups of URLs of one host. URLs of further groups share one group.

@@ -7,7 +7,7 @@
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, UrlId};
 use frontier::robots::RobotsRules;
-use frontier::{Admission, Asker, Errand, Found, Frontier, Hold, Merits, Millis, SkipReason, Via};
+use frontier::{Admission, Asker, Errand, Found, Frontier, Hold, Merits, Millis, NamedBy, SkipReason, Via};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -143,7 +143,7 @@ impl Outbound {
             Wish::HoldAsNews => frontier.hold(&found, Hold::News, session),
             Wish::HoldFor(counterpart) => frontier.hold(&found, Hold::For(*counterpart), session),
             Wish::Follow => frontier.add(&found, session),
-            Wish::Sitemap => frontier.add_sitemap(&url, depth, session),
+            Wish::Sitemap => frontier.add_sitemap(&url, NamedBy::Peer, depth, session),
             Wish::Robots(askers) => {
                 frontier.run_errand(Errand { url, askers: askers.clone() }, now, session)?;
                 Ok(Admission::Seen)

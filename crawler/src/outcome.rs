@@ -117,7 +117,14 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
     add(
         "sitemaps_left",
         stats.sitemaps_left,
-        "sitemaps not asked for: 8 or more sitemaps in a row lead to them, or their host has named more than 50,000"
+        "sitemaps not asked for: 8 or more sitemaps in a row lead to them, their host has more than 50,000, or the \
+         host that names them has named more than 50,000, or 1,000 on other hosts in its robots.txt"
+            .into(),
+    );
+    add(
+        "sitemaps_elsewhere",
+        stats.sitemaps_elsewhere,
+        "sitemaps not asked for: a sitemap of another site names them, and the robots.txt of their own host does not"
             .into(),
     );
     found.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.kind.cmp(&b.kind)));

@@ -88,6 +88,11 @@ impl Scope {
         }
     }
 
+    /// Whether any URL of the host of `url` can belong to the crawl, as far as the extent around the seeds tells.
+    pub fn has_host(&self, url: &Url) -> bool {
+        self.extent.has_host(url)
+    }
+
     fn judge(&self, url: &Url, depth: u32) -> Result<(), SkipReason> {
         let text = url.as_str();
         if text.len() > self.max_length {
@@ -110,6 +115,13 @@ impl Scope {
 }
 
 impl Extent {
+    fn has_host(&self, url: &Url) -> bool {
+        match self {
+            Extent::Prefix(folders) => folders.contains_key(host(url)),
+            Extent::Any | Extent::Host(_) | Extent::Domain(..) => self.covers(url),
+        }
+    }
+
     fn covers(&self, url: &Url) -> bool {
         match self {
             Extent::Any => true,

@@ -249,3 +249,32 @@ fn a_chain_of_sitemaps_ends_and_is_told() -> anyhow::Result<()> {
     assert!(!crawled.stats.complete, "what the ninth lists is not known");
     Ok(())
 }
+
+/// Catches an index that makes the crawler ask hosts that have nothing to do with it.
+#[test]
+fn an_index_sends_the_crawler_to_no_other_site_and_that_is_told() -> anyhow::Result<()> {
+    let (clock, dir) = (Clock::at(START), tempfile::tempdir()?);
+    let fetch = Scripted::new(&clock, |url, _| match (url.host_str(), url.path()) {
+        (_, "/robots.txt") => Answer { content_type: "text/plain", ..html("Sitemap: http://a.test/map\n") },
+        (_, "/") => page(0),
+        (Some("a.test"), "/map") => {
+            let named = ["http://victim.test/1", "http://victim.test/2", "http://www.a.test/1", "http://a.test/moved"];
+            let named: String = named.iter().map(|url| format!("<sitemap><loc>{url}</loc></sitemap>")).collect();
+            xml(format!("<sitemapindex>{named}</sitemapindex>"))
+        }
+        (Some("a.test"), "/moved") => moved("http://victim.test/3"),
+        _ => missing(),
+    });
+    for (scope, sister) in [("any", 1), ("host", 0)] {
+        let dir = dir.path().join(scope);
+        let list = [("scope.sitemaps", "true"), ("scope.scope", scope), ("limits.time-limit", "1h")];
+        let before = fetch.asked().len();
+        let crawled = crawl_with(fetch.clone(), &clock, &dir, &["http://a.test/".to_owned()], &settings(&list)?)?;
+        let asked = fetch.asked().split_off(before);
+        let of = |host: &str| asked.iter().filter(|(_, url)| url.host_str() == Some(host)).count();
+        assert_eq!((of("victim.test"), of("www.a.test")), (0, sister), "{scope}");
+        assert_eq!(crawled.stats.sitemaps_elsewhere, 4 - sister as u64, "{scope}");
+        assert!(!crawled.stats.complete);
+    }
+    Ok(())
+}

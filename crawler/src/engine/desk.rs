@@ -6,7 +6,9 @@ use std::collections::{HashSet, VecDeque};
 use config::{OnDuplicate, Robots, Settings};
 use dedup_stage::flow::Flow;
 use frontier::robots::RobotsRules;
-use frontier::{Admission, Detail, Found, Frontier, Job, JobKind, Merits, Millis, Outcome, SkipReason, Taken, Via};
+use frontier::{
+    Admission, Detail, Found, Frontier, Job, JobKind, Merits, Millis, NamedBy, Outcome, SkipReason, Taken, Via,
+};
 use url::Url;
 
 use super::alike::Alike;
@@ -81,7 +83,7 @@ impl Desk<'_> {
                 Decided::Forbidden => Some(Outcome::Refused(SkipReason::Purpose)),
                 Decided::Wait(first) => {
                     if let Some(file) = tdm_of(&job.url).filter(|_| first) {
-                        self.add_sitemap(&file, 0)?;
+                        self.add_sitemap(&file, NamedBy::Robots(&job.url), 0)?;
                     }
                     Some(Outcome::Later)
                 }
@@ -171,7 +173,7 @@ impl Desk<'_> {
                 if let Some(kind) = withheld_for(rules.trouble()) {
                     self.ledger.stats.count_errand_failure(kind);
                 }
-                self.name_sitemaps(&rules)?;
+                self.name_sitemaps(&rules, &job.url)?;
                 Outcome::Robots(rules)
             }
         };
@@ -179,16 +181,17 @@ impl Desk<'_> {
             self.local.answered();
         }
         self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)?;
+        self.ledger.stats.sitemaps_left += self.frontier.take_sitemaps_left();
         Ok(())
     }
 
     /// A robots.txt may name sitemaps on hosts of another frontier. (The frontier itself queues those on its own
     /// hosts.)
-    fn name_sitemaps(&mut self, rules: &RobotsRules) -> Result<()> {
+    fn name_sitemaps(&mut self, rules: &RobotsRules, of: &Url) -> Result<()> {
         if self.settings.scope.sitemaps && self.settings.politeness.robots == Robots::Obey {
             for sitemap in rules.sitemaps() {
                 if self.frontier.is_foreign(self.frontier.id(sitemap).site) {
-                    self.add_sitemap(sitemap, 0)?;
+                    self.add_sitemap(sitemap, NamedBy::Robots(of), 0)?;
                 }
             }
         }
@@ -258,15 +261,16 @@ impl Desk<'_> {
     }
 
     /// Queues a sitemap to which so many sitemaps lead, each of them named by the one before.
-    pub(super) fn add_sitemap(&mut self, url: &Url, depth: u32) -> Result<()> {
-        match self.frontier.add_sitemap(url, depth, &mut self.ledger.session)? {
+    pub(super) fn add_sitemap(&mut self, url: &Url, by: NamedBy<'_>, depth: u32) -> Result<()> {
+        match self.frontier.add_sitemap(url, by, depth, &mut self.ledger.session)? {
             Admission::Foreign => {
                 let (id, merits) = (self.frontier.id(url), Merits::default());
                 let found = Found { url, id, depth, priority: 1.0, merits, source: None, via: Via::Sitemap };
                 self.put_outbound(&found, Wish::Sitemap)?;
             }
-            Admission::Refused(SkipReason::Trap) => self.ledger.stats.sitemaps_left += 1,
-            Admission::Refused(_) | Admission::Queued | Admission::Held | Admission::Seen | Admission::LeftOut => {}
+            Admission::Refused(SkipReason::Scope) => self.ledger.stats.sitemaps_elsewhere += 1,
+            Admission::Refused(SkipReason::Trap) | Admission::LeftOut => self.ledger.stats.sitemaps_left += 1,
+            Admission::Refused(_) | Admission::Queued | Admission::Held | Admission::Seen => {}
         }
         Ok(())
     }

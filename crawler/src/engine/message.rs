@@ -188,8 +188,8 @@ impl Finding {
     /// The bytes that a URL takes in memory besides its text.
     const BESIDE: usize = 200;
 
-    /// The approximate memory of its URLs, of the texts of links, and of its records in the link graph and the outputs,
-    /// in bytes.
+    /// The approximate memory of its URLs, of the texts of links, of its records in the link graph and the outputs, and
+    /// of robots rules, in bytes.
     pub fn bytes(&self) -> usize {
         let of = |url: &Url| url.as_str().len() + Self::BESIDE;
         match self {
@@ -205,7 +205,8 @@ impl Finding {
                 let urls = sitemap.pages.iter().map(|page| &page.url).chain(&sitemap.sitemaps);
                 urls.map(of).sum()
             }
-            Finding::Robots(_, file) | Finding::Tdm { file, .. } => file.capacity(),
+            Finding::Robots(rules, file) => rules.bytes() + file.capacity(),
+            Finding::Tdm { file, .. } => file.capacity(),
             _ => 0,
         }
     }

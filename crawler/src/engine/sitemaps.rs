@@ -4,7 +4,7 @@
 
 use std::vec;
 
-use frontier::{Admission, Found, Job, Millis, Outcome, Taken, Via};
+use frontier::{Admission, Found, Job, Millis, NamedBy, Outcome, Taken, Via};
 
 use super::desk::Desk;
 use super::error::Result;
@@ -103,8 +103,13 @@ impl Desk<'_> {
             false if status >= 500 || is_something_else => self.sitemap_failed(&job)?,
             false => self.sitemap_answered(&job)?,
         }
-        for sitemap in sitemaps.into_iter().chain(redirect) {
-            self.add_sitemap(&sitemap, job.depth + 1)?;
+        for sitemap in sitemaps {
+            self.add_sitemap(&sitemap, NamedBy::Sitemap(&job.url), job.depth + 1)?;
+        }
+        if let Some(moved) = redirect {
+            // A site may keep a sitemap elsewhere that its own robots.txt names. No index may do that by a redirect.
+            let by = if job.depth == 0 { NamedBy::Robots(&job.url) } else { NamedBy::Sitemap(&job.url) };
+            self.add_sitemap(&moved, by, job.depth + 1)?;
         }
         self.sitemap_read(&job, at, ListAnswer { status, digest, news, validators })
     }

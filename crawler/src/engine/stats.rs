@@ -130,6 +130,8 @@ pub struct Stats {
     pub sitemaps_failed: u64,
     /// Sitemaps that were not asked for: their host has named too many, or too many lead to them one after the other.
     pub sitemaps_left: u64,
+    /// Sitemaps that a sitemap of another site named: they were not asked for.
+    pub sitemaps_elsewhere: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Bytes of bodies as received.

@@ -36,7 +36,7 @@ impl Unread {
 pub(super) const UNTRIED: &str = "untried";
 
 /// The causes: the word, what is counted, and why. The first ones are kinds of URLs.
-const CAUSES: [(&str, &str, &str); 13] = [
+const CAUSES: [(&str, &str, &str); 14] = [
     (UNTRIED, "URL", "held back like others that led to new pages; a larger --rescue tries more of them"),
     ("budget", "URL", "their host or folder brought too many duplicates, and its budget for them is spent"),
     ("max_repeats", "URL", "one part of the URL repeats too often, as in a trap: --max-repeats"),
@@ -49,7 +49,8 @@ const CAUSES: [(&str, &str, &str); 13] = [
     ("hosts_left", "link", "to further hosts of a registrable domain that names hosts without end"),
     ("sitemaps_cut", "sitemap", "read in part, because of more than 50,000 entries, 50 MiB, or 8 MiB of URLs"),
     ("sitemaps_failed", "sitemap", "given up: no answer, an error of the server, or an HTML page"),
-    ("sitemaps_left", "sitemap", "8 or more sitemaps in a row lead to it, or its host has named more than 50,000"),
+    ("sitemaps_left", "sitemap", "8 or more sitemaps in a row lead to it, or too many are on its host or named by one"),
+    ("sitemaps_elsewhere", "sitemap", "named by a sitemap of another site, and not by the robots.txt of its own host"),
 ];
 
 /// The word for the reason why a URL was skipped; `None` if it is a reason of another kind.
@@ -80,6 +81,7 @@ pub fn causes(stats: &Stats) -> impl Iterator<Item = Unread> + '_ {
         "sitemaps_cut" => stats.sitemaps_cut,
         "sitemaps_failed" => stats.sitemaps_failed,
         "sitemaps_left" => stats.sitemaps_left,
+        "sitemaps_elsewhere" => stats.sitemaps_elsewhere,
         refused => stats.unread.get(refused).copied().unwrap_or(0),
     };
     let all = CAUSES.into_iter().map(move |(kind, what, why)| Unread { kind, count: count(kind), what, why });

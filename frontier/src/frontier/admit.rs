@@ -5,19 +5,14 @@ use std::sync::Arc;
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{SiteId, UrlId};
 use url::Url;
-use xxhash_rust::xxh3;
 
 use super::Frontier;
 use crate::hold::Trial;
 use crate::host::entry::Entry;
 use crate::host::lane::band;
-use crate::job::{Admission, Found, Merits, Via};
-use crate::numbers::Millis;
+use crate::job::{Admission, Found, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::url::{End, Ended, Kept, Standing, State};
-
-/// Milliseconds of a day.
-const DAY: Millis = 86_400_000;
 
 impl Frontier {
     /// Most redirect hops.
@@ -81,62 +76,6 @@ impl Frontier {
             return Ok(Admission::Seen);
         }
         self.refused(found, reason, Detail::None, session)
-    }
-
-    /// Queues a sitemap that a sitemap index names, if it was never met. (The frontier itself queues the sitemaps that
-    /// robots.txt names.) A sitemap is fetched before any page of its host, and robots.txt does not hold for it.
-    /// `depth` is the number of sitemaps that lead to it, each of them named by the one before. A chain of sitemaps
-    /// that is too long is a trap.
-    pub fn add_sitemap(&mut self, url: &Url, depth: u32, session: &mut Session) -> Result<Admission> {
-        if depth >= config::bounds::SITEMAPS_IN_A_ROW {
-            return Ok(Admission::Refused(SkipReason::Trap));
-        }
-        self.queue_sitemap(url, depth, false, session)
-    }
-
-    /// Queues a sitemap that was read before. The job has the identity that it had then.
-    pub fn poll_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<Admission> {
-        self.queue_sitemap(url, 0, true, session)
-    }
-
-    /// What is known of sitemaps that were met is forgotten: they are queued once more when they are named again.
-    pub fn forget_sitemaps(&mut self) {
-        self.hosts.forget_sitemaps();
-    }
-
-    fn queue_sitemap(&mut self, url: &Url, depth: u32, again: bool, session: &mut Session) -> Result<Admission> {
-        // The hash need not have the crawl's secret, because a collision made on purpose hides no more than another
-        // sitemap.
-        let hash = xxh3::xxh3_64_with_seed(url.as_str().as_bytes(), u64::from_be_bytes(*b"sitemaps"));
-        let site = self.keys.site(url);
-        if self.is_foreign(site) {
-            return Ok(Admission::Foreign);
-        }
-        if !matches!(url.scheme(), "http" | "https") {
-            return Ok(Admission::Refused(SkipReason::Scheme));
-        }
-        if url.as_str().len() > self.conduct.max_length {
-            return Ok(Admission::Refused(SkipReason::TooLong));
-        }
-        let day = (self.now / DAY) as u32;
-        if !self.hosts.meet_sitemap(site, hash, day, session) && !again {
-            return Ok(Admission::Seen);
-        }
-        let entry = Entry {
-            id: UrlId { site, url: hash },
-            url: url.as_str().into(),
-            depth,
-            priority: 1.0,
-            merits: Merits::default(),
-            source: None,
-            via: Via::Sitemap,
-            attempts: 0,
-            returned: 0,
-            sitemap: true,
-            trial: None,
-        };
-        let is_queued = self.enqueue(url, entry, again, None, session)?;
-        Ok(if is_queued { Admission::Queued } else { Admission::Refused(SkipReason::Trap) })
     }
 
     /// Whether a host belongs to another frontier.

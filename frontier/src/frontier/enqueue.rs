@@ -32,10 +32,10 @@ impl Frontier {
         let Some(id) = self.host(url, entry.id.site, session)? else { return Ok(false) };
         let host = self.hosts.get_mut(id);
         if entry.sitemap && !fixed {
-            host.sitemaps += 1;
-            if host.sitemaps > Self::SITEMAPS {
+            if host.sitemaps >= Self::SITEMAPS {
                 return Ok(false);
             }
+            host.sitemaps += 1;
         }
         let Some(origin) = host.origin(url, fixed, session) else { return Ok(false) };
         let band = band(entry.priority);

@@ -23,7 +23,7 @@ impl Frontier {
     pub(super) fn robots_ended(
         &mut self,
         id: HostId,
-        errand: Errand,
+        mut errand: Errand,
         outcome: Outcome,
         at: Millis,
         session: &mut Session,
@@ -33,7 +33,13 @@ impl Frontier {
             _ => None,
         };
         match outcome {
-            Outcome::Robots(rules) => self.rules_known(errand, &rules, at, session)?,
+            Outcome::Robots(rules) => {
+                let later = errand.split_off(rules.bytes());
+                self.rules_known(errand, &rules, at, session)?;
+                if let Some(later) = later {
+                    self.hosts.get_mut(id).errands.put_back(later);
+                }
+            }
             Outcome::RobotsMoved(target) => self.robots_moved(errand, &target, at, session)?,
             Outcome::Returned { .. } => {
                 let host = self.hosts.get_mut(id);
@@ -71,7 +77,9 @@ impl Frontier {
         }
         askers.iter_mut().for_each(|asker| asker.moves += 1);
         for asker in &askers {
-            if let Some(origin) = self.asker(asker, session)? {
+            if let Some((id, number)) = self.asker(asker, session)?
+                && let Some(origin) = self.hosts.get_mut(id).origins.get_mut(number)
+            {
                 origin.moved();
             }
         }
@@ -140,14 +148,15 @@ impl Frontier {
             return Ok(());
         }
         let sitemaps = rules.sitemaps().to_vec();
-        let Some(origin) = self.asker(asker, session)? else { return Ok(()) };
-        let changed = origin.answered(rules, asker.site, session);
+        let Some((id, number)) = self.asker(asker, session)? else { return Ok(()) };
+        let Some(origin) = self.hosts.get_mut(id).origins.get_mut(number) else { return Ok(()) };
+        let changed = origin.answered(rules, asker.site, &mut self.rules_kept, session)?;
+        self.charge_for_rules(asker.site.domain);
         if changed {
             self.works.add(Task::Records { of: Some(asker.site), which: Which::Robots }, session);
         }
-        let Some(id) = self.hosts.find(asker.site) else { return Ok(()) };
         let host = self.hosts.get_mut(id);
-        let known = host.origins.iter().filter_map(|origin| origin.rules()?.crawl_delay());
+        let known = host.origins.iter().filter_map(|origin| origin.crawl_delay());
         let mut delay = known.map(|delay| delay.0).max().unwrap_or(0);
         if host.origins.iter().any(Origin::is_unread) {
             // The rules of an earlier run of the program still hold.
@@ -170,17 +179,16 @@ impl Frontier {
         }
         if self.conduct.sitemaps {
             for sitemap in &sitemaps {
-                self.add_sitemap(sitemap, 0, session)?;
+                self.add_sitemap_of_robots(sitemap, &asker.of, session)?;
             }
         }
         Ok(())
     }
 
-    /// The origin of an asker. Its host is read into memory if it is not there.
-    fn asker(&mut self, asker: &Asker, session: &mut Session) -> Result<Option<&mut Origin>> {
+    /// The host and the origin of an asker, by number. The host is read into memory if it is not there.
+    fn asker(&mut self, asker: &Asker, session: &mut Session) -> Result<Option<(HostId, u8)>> {
         let id = self.wake_host(asker.site, dedup_stage::url::host(&asker.of), session)?;
-        let origins = &mut self.hosts.get_mut(id).origins;
-        Ok(origins.find(&asker.of).and_then(|number| origins.get_mut(number)))
+        Ok(self.hosts.get(id).origins.find(&asker.of).map(|number| (id, number)))
     }
 }
 

@@ -73,6 +73,7 @@ impl Frontier {
                 HostAction::Resolve(url) => {
                     return Ok(Next::Job(self.start(id, JobKind::Resolve, url, JobTask::Resolve, None)));
                 }
+                HostAction::Robots(_) | HostAction::Errand if behind && self.has_costly_files(id) => break,
                 HostAction::Robots(errand) => {
                     if let Err(later) = self.request(id, now) {
                         return Ok(Next::Wait(later));
@@ -303,10 +304,10 @@ impl Frontier {
             job.attempts = entry.attempts;
             job.trial = entry.trial.clone();
         }
-        let (domain, reads) = (host.site.domain, kind.is_read());
-        let costly = reads && !self.schedule.is_light(domain);
+        let domain = host.site.domain;
+        let costly = self.schedule.is_costly(domain, kind);
         self.jobs.costly += usize::from(costly);
-        self.schedule.fetch(id, &mut host.phase, domain, reads);
+        self.schedule.fetch(id, &mut host.phase, domain, kind);
         let lines = self.take_shares(id, kind, job.id);
         self.jobs.open.insert(job.id, Open { host: id, task, lines, costly });
         job

@@ -124,7 +124,8 @@ mod tests {
     use url::Url;
 
     use crate::host::domains::Domains;
-    use crate::{Found, Frontier, Job, JobKind, Keys, Merits, Millis, Next, Outcome, Via};
+    use crate::robots::{Answer, RobotsRules};
+    use crate::{Failure, Found, Frontier, Job, JobKind, Keys, Merits, Millis, Next, Outcome, SkipReason, Via, Walk};
 
     const DELAY: Millis = 1_000;
 
@@ -138,12 +139,12 @@ mod tests {
     }
 
     impl World {
-        fn new() -> Self {
+        fn new(robots: Robots) -> Self {
             let mut settings = Settings::default();
             settings.politeness.delay = Duration(DELAY);
             settings.politeness.delay_factor = 0.0;
             settings.politeness.address_delay = Duration(0);
-            settings.politeness.robots = Robots::Ignore;
+            settings.politeness.robots = robots;
             let keys = Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([9; KeyHasher::SECRET]) };
             let mut session = Session::new(Box::new(Memory::default()));
             let frontier = Frontier::open(&settings, &keys, &mut session, 0).unwrap();
@@ -161,6 +162,12 @@ mod tests {
         fn answer(&mut self, job: &Job) {
             let host = job.url.host_str().unwrap().to_owned();
             let outcome = match job.kind {
+                JobKind::Resolve if host.starts_with("nowhere") => Outcome::Failed(Failure::Name),
+                JobKind::Robots => {
+                    let (url, at) = (&job.url, self.now);
+                    let answer = Answer { url, status: 500, retry_after: None, body: b"", at };
+                    Outcome::Robots(RobotsRules::read(&answer, "bot"))
+                }
                 JobKind::Resolve => Outcome::Resolved(vec!["192.0.2.1".parse().unwrap()]),
                 _ => Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None, cut: false },
             };
@@ -194,7 +201,7 @@ mod tests {
     /// Catches hosts that sleep for ever because a domain always has further hosts that were never asked.
     #[test]
     fn a_domain_without_end_leaves_the_hosts_of_others_their_turns() {
-        let mut world = World::new();
+        let mut world = World::new(Robots::Ignore);
         // Memory has no room for hosts of further domains.
         for host in ["a.test", "b.test", "s0.wild.test"] {
             for page in 0..25 {
@@ -208,5 +215,37 @@ mod tests {
         let pages = world.asked.values().sum::<usize>();
         let most = (Domains::PLACES + Domains::HOSTS) as usize + Domains::EARNED as usize * pages + 2;
         assert!(world.frontier.hosts.len() <= most && world.subdomains > most, "{} hosts", world.frontier.hosts.len());
+    }
+
+    /// Catches a report in which the hosts that cannot be asked have no reason, because they sleep on disk.
+    #[test]
+    fn what_sleeping_hosts_hold_back_can_be_walked_over() {
+        let mut world = World::new(Robots::Obey);
+        let mut expected = BTreeMap::new();
+        for host in 0..20 {
+            for (name, reason) in [("broken", SkipReason::Robots), ("nowhere", SkipReason::Address)] {
+                for page in 0..3 {
+                    let url = format!("http://{name}{host}.test/{}/{page}", page % 2);
+                    world.add(&url);
+                    expected.insert(url, reason);
+                }
+            }
+        }
+        world.run(20 * DELAY);
+        assert!(world.frontier.hosts.sleep.count() > 30, "{} asleep", world.frontier.hosts.sleep.count());
+        for most in [1, 2, 1_000] {
+            let (mut walk, mut found) = (Walk::new(true), BTreeMap::new());
+            loop {
+                let some = world.frontier.skipped(&mut walk, most, &world.session).unwrap();
+                if some.is_empty() {
+                    break;
+                }
+                assert!(some.len() <= most);
+                for skipped in some {
+                    assert_eq!(found.insert(skipped.url.to_string(), skipped.reason), None, "{} twice", skipped.url);
+                }
+            }
+            assert_eq!(found, expected);
+        }
     }
 }

@@ -21,6 +21,7 @@ mod overtake;
 mod plan;
 mod report;
 mod sitemap_places;
+mod sitemaps;
 mod skipped;
 mod step;
 mod view;
@@ -36,6 +37,7 @@ use dedup_stage::url::{Keys, SiteId, Sites, UrlId};
 
 use late::Late;
 use overtake::Overtaking;
+use sitemaps::Naming;
 
 use crate::hold::news::News;
 use crate::hold::works::{Task, Works};
@@ -45,6 +47,7 @@ use crate::host::entry::Entry;
 use crate::host::errands::{Asker, Errand};
 use crate::host::lane::{BANDS, LaneKey, Seq, band};
 use crate::host::queue::Queues;
+use crate::host::rules_kept::RulesKept;
 use crate::host::stocks::Stocks;
 use crate::host::{EraSweep, Hosts};
 use crate::numbers::{HostId, Millis};
@@ -54,6 +57,7 @@ use crate::schedule::Schedule;
 use crate::scope::Scope;
 use crate::spaces;
 use crate::url::Urls;
+pub use sitemaps::NamedBy;
 pub use skipped::{Skipped, Walk};
 pub use view::{BudgetView, Counts, HostState, HostView, QueuedAs, stored_budgets, stored_notes};
 
@@ -66,6 +70,8 @@ pub struct Frontier {
     urls: Urls,
     /// The hosts, each with its address, the rules of its robots.txt, and its queue.
     hosts: Hosts,
+    /// The rules of robots.txt files that are in memory.
+    rules_kept: RulesKept,
     /// The part of the queue that the lanes of all hosts share.
     queues: Queues,
     /// Deletes queue entries that are done from the store.
@@ -92,6 +98,8 @@ pub struct Frontier {
     late: Late,
     /// Hosts that wait for others, in `drop`.
     overtaking: Overtaking,
+    /// The sitemaps that hosts have named.
+    naming: Naming,
     bounds: Bounds,
     /// What other frontiers have to be told.
     afar: Afar,
@@ -217,6 +225,7 @@ impl Frontier {
             keys: keys.clone(),
             urls,
             hosts,
+            rules_kept: RulesKept::default(),
             queues,
             sweep: EraSweep::open(session)?,
             schedule: Schedule::default(),
@@ -230,6 +239,7 @@ impl Frontier {
             rules: None,
             late: Late::default(),
             overtaking: Overtaking::default(),
+            naming: Naming::default(),
             bounds: Bounds::default(),
             afar: Afar::default(),
             jobs: Jobs::default(),

@@ -66,6 +66,9 @@ enum Pass {
 }
 
 impl Frontier {
+    /// So many bytes of robots rules are read from the store in a microsecond.
+    const READ_IN_A_MICRO: u64 = 250;
+
     /// The next step of a ready host at `now`.
     pub(super) fn plan(&mut self, id: HostId, now: Millis, session: &mut Session) -> Result<HostAction> {
         let host = self.hosts.get(id);
@@ -140,7 +143,9 @@ impl Frontier {
             let host = self.hosts.get_mut(id);
             let origin = host.origins.get_mut(number);
             let origin = origin.ok_or_else(|| Error::Damaged("the origin of a queued URL is missing".into()))?;
-            match origin.access(&url, site, now, session)? {
+            let permission = origin.access(&url, site, now, &mut self.rules_kept, session)?;
+            self.charge_for_rules(site.domain);
+            match permission {
                 Permission::Forbidden | Permission::Wait(_) if ignored => {
                     return Ok(HostAction::Fetch(at, Box::new(entry), url, trial));
                 }
@@ -156,6 +161,12 @@ impl Frontier {
                 Permission::Wait(again) => blocked.push((number, again)),
             }
         }
+    }
+
+    /// A domain pays for the robots rules that were read from the store for one of its hosts.
+    pub(super) fn charge_for_rules(&mut self, domain: u64) {
+        let read = self.rules_kept.take_read() as u64;
+        self.schedule.charge(domain, read / Self::READ_IN_A_MICRO);
     }
 
     /// The step that must come before a request for `url`: find the address of the host, or wait for the pace of the

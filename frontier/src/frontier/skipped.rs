@@ -7,9 +7,10 @@ use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, UrlId};
 
 use super::Frontier;
-use crate::host::Host;
 use crate::host::entry::Packed;
 use crate::host::lane::{Lane, Seq};
+use crate::host::{Host, Hosts};
+use crate::numbers::HostId;
 use crate::reason::{Detail, SkipReason};
 use crate::rules::RuleId;
 use crate::spaces;
@@ -41,14 +42,21 @@ pub struct Walk {
     record: Option<Vec<u8>>,
     /// If queued URLs are to come, too: the position in the queue from which to go on (host, lane, place).
     withheld: bool,
-    place: (u32, usize, Seq),
+    /// The host in memory from which to go on; `None` if all were seen.
+    awake: Option<(HostId, Place)>,
+    /// The sleeping host from which to go on; `None` if all were seen.
+    asleep: Option<(Vec<u8>, Place)>,
 }
+
+/// A place in the queue of a host: the lane, and the place in it.
+type Place = (usize, Seq);
 
 impl Walk {
     /// Begins a walk over all URLs that are not fetched. With `withheld`, it also visits URLs that stay queued because
     /// their host cannot be asked.
     pub fn new(withheld: bool) -> Self {
-        Self { record: Some(Vec::new()), withheld, place: (0, 0, 0) }
+        let begin = (0, 0);
+        Self { record: Some(Vec::new()), withheld, awake: Some((0, begin)), asleep: Some((Vec::new(), begin)) }
     }
 }
 
@@ -58,7 +66,8 @@ impl Frontier {
     ///
     /// # Complexity
     ///
-    /// O(records + hosts in memory + URLs withheld) for the whole walk. Other queued URLs are not read.
+    /// O(records + hosts + URLs withheld) for the whole walk. Other queued URLs are not read. Sleeping hosts are read
+    /// one at a time.
     pub fn skipped(&self, walk: &mut Walk, most: usize, session: &Session) -> Result<Vec<Skipped>> {
         let mut found = Vec::new();
         if let Some(from) = walk.record.take() {
@@ -100,51 +109,83 @@ impl Frontier {
 
     /// URLs that stay queued because their host cannot be asked.
     fn withheld(&self, walk: &mut Walk, most: usize, found: &mut Vec<Skipped>, session: &Session) -> Result<()> {
-        let (first, mut lane, mut from) = walk.place;
-        for (id, host) in self.hosts.iter().filter(|(id, _)| *id >= first) {
-            if id != first {
-                (lane, from) = (0, 0);
-            }
-            while let Some(at) = host.lanes.get(lane) {
-                if let Some((reason, detail)) = self.withholds(host, at) {
-                    let mut failure = None;
-                    self.queues.look(at, host.site, session, &mut |seq, entry| {
-                        if seq < from {
-                            return true;
-                        }
-                        from = seq + 1;
-                        let entry = Packed::new(entry);
-                        let standing = self.urls.get(entry.url());
-                        let live = matches!(standing, Some(Standing::Queued { band, .. }) if band == at.band);
-                        if !entry.is_sitemap() && live {
-                            match entry.open(host.site, &host.authority(at.group)) {
-                                Ok(entry) => found.push(Skipped {
-                                    url: entry.url,
-                                    id: entry.id,
-                                    reason,
-                                    detail,
-                                    rules: Vec::new(),
-                                    known: None,
-                                    source: entry.source,
-                                }),
-                                Err(error) => failure = Some(error),
-                            }
-                        }
-                        found.len() < most && failure.is_none()
-                    })?;
-                    if let Some(error) = failure {
-                        return Err(error);
-                    }
-                    if found.len() >= most {
-                        walk.place = (id, lane, from);
-                        return Ok(());
-                    }
+        if let Some((first, place)) = walk.awake.take() {
+            let mut place = place;
+            for (id, host) in self.hosts.iter().filter(|(id, _)| *id >= first) {
+                if let Some(rest) = self.withheld_of(host, place, most, found, session)? {
+                    walk.awake = Some((id, rest));
+                    return Ok(());
                 }
-                (lane, from) = (lane + 1, 0);
+                place = (0, 0);
             }
-            walk.place = (id + 1, 0, 0);
         }
-        Ok(())
+        let Some((from, mut place)) = walk.asleep.take() else { return Ok(()) };
+        let mut failure = None;
+        Hosts::read_from(&from, session, &mut |mut host| {
+            let is_first = from == host.site.to_bytes();
+            let place = if is_first { std::mem::take(&mut place) } else { (0, 0) };
+            if self.hosts.find(host.site).is_some() {
+                return ControlFlow::Continue(());
+            }
+            let site = host.site;
+            let rest = host.origins.read(site, session);
+            match rest.and_then(|()| self.withheld_of(&host, place, most, found, session)) {
+                Ok(None) => return ControlFlow::Continue(()),
+                Ok(Some(rest)) => walk.asleep = Some((site.to_bytes().to_vec(), rest)),
+                Err(error) => failure = Some(error),
+            }
+            ControlFlow::Break(())
+        })?;
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// URLs of one host that stay queued because it cannot be asked, from a place in its queue on. If there are `most`,
+    /// returns the place from which to go on.
+    fn withheld_of(
+        &self,
+        host: &Host,
+        (mut lane, mut from): Place,
+        most: usize,
+        found: &mut Vec<Skipped>,
+        session: &Session,
+    ) -> Result<Option<Place>> {
+        while let Some(at) = host.lanes.get(lane) {
+            if let Some((reason, detail)) = self.withholds(host, at) {
+                let mut failure = None;
+                self.queues.look(at, host.site, session, &mut |seq, entry| {
+                    if seq < from {
+                        return true;
+                    }
+                    from = seq + 1;
+                    let entry = Packed::new(entry);
+                    let standing = self.urls.get(entry.url());
+                    let live = matches!(standing, Some(Standing::Queued { band, .. }) if band == at.band);
+                    if !entry.is_sitemap() && live {
+                        match entry.open(host.site, &host.authority(at.group)) {
+                            Ok(entry) => found.push(Skipped {
+                                url: entry.url,
+                                id: entry.id,
+                                reason,
+                                detail,
+                                rules: Vec::new(),
+                                known: None,
+                                source: entry.source,
+                            }),
+                            Err(error) => failure = Some(error),
+                        }
+                    }
+                    found.len() < most && failure.is_none()
+                })?;
+                if let Some(error) = failure {
+                    return Err(error);
+                }
+                if found.len() >= most {
+                    return Ok(Some((lane, from)));
+                }
+            }
+            (lane, from) = (lane + 1, 0);
+        }
+        Ok(None)
     }
 
     /// The reason for which no URL of a lane can be handed out, if the reason is that its host cannot be asked.

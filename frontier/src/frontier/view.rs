@@ -206,6 +206,11 @@ impl Frontier {
         found
     }
 
+    /// The bytes that the rules of robots.txt files hold in memory.
+    pub fn bytes_of_rules(&self) -> usize {
+        self.rules_kept.bytes()
+    }
+
     /// The number of URLs queued for a host in memory; 0 if the host sleeps on disk.
     pub fn queued_of(&self, site: SiteId) -> u64 {
         self.hosts.find(site).map_or(0, |host| self.hosts.get(host).queued())

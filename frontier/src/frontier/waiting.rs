@@ -2,6 +2,7 @@
 //! more answers have been read.
 
 use super::Frontier;
+use crate::job::JobKind;
 use crate::numbers::{HostId, Millis};
 use crate::process::Line;
 use crate::schedule::{Phase, Room};
@@ -10,9 +11,14 @@ impl Frontier {
     /// Whether a host must wait until more answers are read, while this machine is behind.
     pub(super) fn must_wait_until_read(&self, id: HostId) -> bool {
         let domain = self.hosts.get(id).site.domain;
-        let may_be_light = self.schedule.is_light(domain)
-            || !self.schedule.is_known(domain) && !self.shares.is_far_behind(self.jobs.costly);
-        !may_be_light
+        let may_be_light = || !self.shares.is_far_behind(self.jobs.costly) && !self.schedule.is_costly_newcomer(domain);
+        !(self.schedule.is_light(domain) || !self.schedule.is_known(domain) && may_be_light())
+    }
+
+    /// Whether the robots.txt files of the domain of a host cost as much as pages do. Then, while this machine is
+    /// behind, they must wait like pages.
+    pub(super) fn has_costly_files(&self, id: HostId) -> bool {
+        self.schedule.is_costly(self.hosts.get(id).site.domain, JobKind::Robots)
     }
 
     /// Whether a ready host would exceed a share of the slots, or is of a large domain that had the last slot. If so,

@@ -48,6 +48,14 @@ impl HostAddresses {
         }
     }
 
+    /// The addresses of a sleeping host that cannot be asked for this reason ([`HostAddresses::withholds`]).
+    pub fn withheld(why: Detail) -> Self {
+        match why {
+            Detail::NoAddress(failure) => HostAddresses::Unresolved(failure),
+            _ => HostAddresses::Forbidden { until: 0 },
+        }
+    }
+
     /// Whether it is known at `now` that the crawler may connect to no address of the host.
     pub fn is_forbidden(&self, now: Millis) -> bool {
         matches!(self, HostAddresses::Forbidden { until } if *until > now)

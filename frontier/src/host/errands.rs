@@ -92,6 +92,18 @@ impl Errands {
 }
 
 impl Errand {
+    /// The bytes of the copies of one file that wait for a commit.
+    const COPIES: usize = config::bounds::UNCOMMITTED;
+
+    /// A file with rules of this many bytes was answered. Each asker gets a copy of its own in the state, and all of
+    /// these wait in memory for one commit. Takes away the askers for which there is no room in it: the file is asked
+    /// for again on behalf of them. At least one asker stays.
+    pub fn split_off(&mut self, bytes: usize) -> Option<Errand> {
+        let room = (Self::COPIES / bytes.max(1)).max(1);
+        let askers = if self.askers.len() > room { self.askers.split_off(room) } else { return None };
+        Some(Errand { url: self.url.clone(), askers })
+    }
+
     /// Adds the askers of `other`, which is an errand for the same file. Returns those for which there is no room.
     fn join(&mut self, other: Errand) -> Option<Errand> {
         let mut left = Vec::new();

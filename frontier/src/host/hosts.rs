@@ -14,7 +14,7 @@ use super::lane::{LaneKey, Stock};
 use super::queue::Queues;
 use super::sleep::{self, Asleep, Sleep};
 use super::stocks::Stocks;
-use super::{HOST, Host, SITEMAP, note};
+use super::{HOST, Host, HostAddresses, SITEMAP, WITHHELD, note};
 use crate::numbers::{HostId, Millis};
 use crate::spaces;
 
@@ -65,14 +65,19 @@ impl Hosts {
         let (mut read, mut failure) = (None::<Read>, None);
         let mut rest = Rest { stocks, awake: Vec::new(), tired: Vec::new() };
         // All records of a host are stored side by side.
-        session.scan(spaces::HOSTS, &[], &[], &mut |key, value| match hosts.part(key, value, &mut read, queues) {
-            Ok(done) => {
-                hosts.take_in(done, queues, &mut rest);
-                ControlFlow::Continue(())
+        session.scan(spaces::HOSTS, &[], &[], &mut |key, value| {
+            if let Some([SITEMAP, hash @ ..]) = key.get(SiteId::BYTES..) {
+                hosts.sitemaps.extend(hash.try_into().map(u64::from_be_bytes));
             }
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
+            match part(key, value, &mut read, queues) {
+                Ok(done) => {
+                    hosts.take_in(done, queues, &mut rest);
+                    ControlFlow::Continue(())
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
             }
         })?;
         if let Some(error) = failure {
@@ -97,19 +102,6 @@ impl Hosts {
             hosts.put_to_sleep(id, Some(boot), queues, session);
         }
         Ok(hosts)
-    }
-
-    /// Takes one record of the scan. If it belongs to another host than the one before, returns the host before.
-    fn part(&mut self, key: &[u8], value: &[u8], read: &mut Option<Read>, queues: &mut Queues) -> Result<Option<Read>> {
-        let damaged = || Error::Damaged("an entry of the frontier (a host) cannot be read".into());
-        let site = SiteId::read(key).ok_or_else(damaged)?;
-        let done = read.take_if(|read| read.host.site != site);
-        if let [SITEMAP, hash @ ..] = &key[SiteId::BYTES..] {
-            self.sitemaps.insert(u64::from_be_bytes(hash.try_into().map_err(|_| damaged())?));
-        }
-        let current = read.get_or_insert_with(|| Read { host: Host::new(site, ""), asleep: None });
-        current.add(key, value, queues)?;
-        Ok(done)
     }
 
     /// All records of a host were read.
@@ -183,36 +175,54 @@ impl Hosts {
         let mut found = None;
         Self::read_range(&site.to_bytes(), &[&site.to_bytes()[..], &[0xff]].concat(), session, &mut |host| {
             found = Some(host);
+            ControlFlow::Break(())
         })?;
         Ok(found)
     }
 
     /// Calls `visit` with every host as the store has it.
     pub fn read_all(session: &Session, visit: &mut dyn FnMut(&Host)) -> Result<()> {
-        Self::read_range(&[], &[], session, &mut |host| visit(&host))
+        Self::read_from(&[], session, &mut |host| {
+            visit(&host);
+            ControlFlow::Continue(())
+        })
     }
 
-    fn read_range(from: &[u8], to: &[u8], session: &Session, visit: &mut dyn FnMut(Host)) -> Result<()> {
-        // These hosts and queues are only for reading, and take no room among the hosts in memory.
-        let (mut hosts, mut queues) = (Self::default(), Queues::default());
+    /// Calls `visit` with every host as the store has it, from this key on, until `visit` breaks.
+    pub fn read_from(from: &[u8], session: &Session, visit: &mut dyn FnMut(Host) -> ControlFlow<()>) -> Result<()> {
+        Self::read_range(from, &[], session, visit)
+    }
+
+    fn read_range(
+        from: &[u8],
+        to: &[u8],
+        session: &Session,
+        visit: &mut dyn FnMut(Host) -> ControlFlow<()>,
+    ) -> Result<()> {
+        // These queues are only for reading, and take no room among those in memory.
+        let mut queues = Queues::default();
         let (mut read, mut failure) = (None::<Read>, None);
-        session.scan(
-            spaces::HOSTS,
-            from,
-            to,
-            &mut |key, value| match hosts.part(key, value, &mut read, &mut queues) {
-                Ok(done) => {
-                    done.into_iter().for_each(|done| visit(done.host));
-                    ControlFlow::Continue(())
+        session.scan(spaces::HOSTS, from, to, &mut |key, value| match part(key, value, &mut read, &mut queues) {
+            Ok(None) => ControlFlow::Continue(()),
+            Ok(Some(done)) => {
+                let flow = visit(done.host);
+                if flow.is_break() {
+                    read = None;
                 }
-                Err(error) => {
-                    failure = Some(error);
-                    ControlFlow::Break(())
-                }
-            },
-        )?;
-        read.into_iter().for_each(|done| visit(done.host));
-        failure.map_or(Ok(()), Err)
+                flow
+            }
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        match (failure, read) {
+            (Some(error), _) => Err(error),
+            (None, read) => {
+                read.into_iter().for_each(|done| _ = visit(done.host));
+                Ok(())
+            }
+        }
     }
 
     fn insert(&mut self, host: Host) -> HostId {
@@ -235,6 +245,9 @@ impl Hosts {
             host.record_note(session);
         }
         host.lanes.iter().for_each(|lane| lane.record(host.site, session));
+        if let Some(why) = host.addresses.withholds() {
+            session.put(spaces::HOSTS, super::key(host.site, WITHHELD), codec::encode(&why));
+        }
         self.sleep.add(&host, due, self.domains.is_large(host.site.domain), session);
         queues.forget(&host.lanes);
         self.numbers.remove(&host.site.host);
@@ -312,20 +325,33 @@ impl Hosts {
         self.known.len()
     }
 
-    /// Notes a sitemap, given by its hash, that was found on this day. True if it was never met before.
-    pub fn meet_sitemap(&mut self, site: SiteId, hash: u64, day: u32, session: &mut Session) -> bool {
-        let is_new = self.sitemaps.insert(hash);
-        if is_new {
+    /// Whether a sitemap, given by its hash, was met.
+    pub fn has_met_sitemap(&self, hash: u64) -> bool {
+        self.sitemaps.contains(&hash)
+    }
+
+    /// Notes a sitemap, given by its hash, that was found on this day.
+    pub fn meet_sitemap(&mut self, site: SiteId, hash: u64, day: u32, session: &mut Session) {
+        if self.sitemaps.insert(hash) {
             let key = [&super::key(site, SITEMAP)[..], &hash.to_be_bytes()].concat();
             session.put(spaces::HOSTS, key, day.to_be_bytes());
         }
-        is_new
     }
 
     /// Forgets all sitemaps, as if none had been met.
     pub fn forget_sitemaps(&mut self) {
         self.sitemaps.clear();
     }
+}
+
+/// Takes one record of a scan. If it belongs to another host than the one before, returns the host before.
+fn part(key: &[u8], value: &[u8], read: &mut Option<Read>, queues: &mut Queues) -> Result<Option<Read>> {
+    let damaged = || Error::Damaged("an entry of the frontier (a host) cannot be read".into());
+    let site = SiteId::read(key).ok_or_else(damaged)?;
+    let done = read.take_if(|read| read.host.site != site);
+    let current = read.get_or_insert_with(|| Read { host: Host::new(site, ""), asleep: None });
+    current.add(key, value, queues)?;
+    Ok(done)
 }
 
 /// How a host came to be in memory.
@@ -357,6 +383,7 @@ impl Read {
                 queues.restore(&mut self.host.lanes, lane, Stock::decode(value)?);
             }
             [SITEMAP, ..] => {}
+            [WITHHELD] => self.host.addresses = HostAddresses::withheld(codec::decode(value, "why a host sleeps")?),
             [sleep::TAG] => self.asleep = Some(codec::decode(value, "a sleeping host")?),
             _ => return Err(damaged()),
         }

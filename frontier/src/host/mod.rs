@@ -22,8 +22,10 @@ mod new_share;
 pub mod note;
 pub mod origins;
 pub mod pace;
+mod port;
 pub mod queue;
 pub mod retries;
+pub mod rules_kept;
 mod sleep;
 pub mod stocks;
 mod sweep;
@@ -61,6 +63,8 @@ pub use sweep::EraSweep;
 const HOST: u8 = b'h';
 /// … and of sitemaps that were met.
 const SITEMAP: u8 = b's';
+/// Kind of the record of a sleeping host that tells why it has no address that may be asked.
+const WITHHELD: u8 = b'y';
 
 /// The beginning of the keys of one kind of record of a host.
 fn key(site: SiteId, kind: u8) -> Vec<u8> {

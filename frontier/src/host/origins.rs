@@ -4,13 +4,13 @@
 //! ports and the ports of seeds always have room. Of the others, the least useful one makes room for a new one: of
 //! those that never gave a good answer, the one whose last link is the oldest.
 
-use std::sync::Arc;
-
-use dedup_stage::store::{Error, Result, Session};
+use config::Duration;
+use dedup_stage::store::{Result, Session};
 use dedup_stage::url::SiteId;
-use serde::{Deserialize, Serialize};
 use url::Url;
 
+pub use super::port::Port;
+use super::rules_kept::{RulesKept, stored_rules};
 use crate::numbers::Millis;
 use crate::reason::Detail;
 use crate::robots::RobotsRules;
@@ -44,13 +44,6 @@ pub struct Origin {
     robots: Robots,
 }
 
-/// Scheme and port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Port {
-    https: bool,
-    port: u16,
-}
-
 /// The record of an origin: its port, and whether it is fixed, has given a good answer, has made room.
 pub type Record = (Port, bool, bool, bool);
 
@@ -61,50 +54,31 @@ enum Robots {
     /// robots.txt was never asked for.
     Unknown,
     /// robots.txt was answered. The rules may have expired.
-    Known(Arc<RobotsRules>),
-    /// robots.txt has moved elsewhere, and the errand there is not answered yet. These are the rules from before it
-    /// moved.
-    Moved(Option<Arc<RobotsRules>>),
+    Known(Known),
+    /// robots.txt has moved elsewhere, and the errand there is not answered yet. This is known from before it moved.
+    Moved(Option<Known>),
 }
 
-impl Port {
-    /// The port of a URL.
-    pub fn of(url: &Url) -> Self {
-        Self { https: url.scheme() == "https", port: url.port_or_known_default().unwrap_or(0) }
-    }
+/// What an origin itself keeps of its robots rules. The rules are in [`RulesKept`] or in the store.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    expires_at: Millis,
+    is_undefined: bool,
+    /// Whether there are rules with which URLs must be compared.
+    restricts: bool,
+    trouble: Detail,
+    crawl_delay: Option<Duration>,
+}
 
-    fn is_default(self) -> bool {
-        self.port == if self.https { 443 } else { 80 }
-    }
-
-    /// The usual beginning of the URLs of this port, such as `http://a.test`.
-    pub fn authority(self, name: &str) -> String {
-        let scheme = if self.https { "https://" } else { "http://" };
-        match self.is_default() {
-            true => [scheme, name].concat(),
-            false => format!("{scheme}{name}:{}", self.port),
+impl Known {
+    fn of(rules: &RobotsRules) -> Self {
+        Self {
+            expires_at: rules.expires_at(),
+            is_undefined: rules.is_undefined(),
+            restricts: rules.restricts(),
+            trouble: rules.trouble(),
+            crawl_delay: rules.crawl_delay(),
         }
-    }
-
-    /// The part of a URL of this port behind scheme, host and port, if the URL has the usual beginning.
-    pub fn rest<'a>(self, url: &'a Url, name: &str) -> Option<&'a str> {
-        let begin = &url[..url::Position::BeforePath];
-        let begin = begin.strip_prefix(if self.https { "https://" } else { "http://" })?.strip_prefix(name)?;
-        let port = match begin.strip_prefix(':') {
-            Some(port) => Some(port.parse().ok()?),
-            None if begin.is_empty() => None,
-            None => return None,
-        };
-        let port = port.or_else(|| self.is_default().then_some(self.port));
-        (port == Some(self.port)).then(|| &url[url::Position::BeforePath..])
-    }
-
-    /// The key of its rules in [`spaces::ROBOTS`].
-    fn key(self, site: SiteId) -> Vec<u8> {
-        let mut key = site.to_bytes().to_vec();
-        key.push(u8::from(self.https));
-        key.extend(self.port.to_be_bytes());
-        key
     }
 }
 
@@ -136,23 +110,29 @@ impl Origin {
     }
 
     /// Whether `url` may be fetched at `now`. It must be a URL of this origin of `site`.
-    pub fn access(&mut self, url: &Url, site: SiteId, now: Millis, session: &Session) -> Result<Permission> {
+    pub fn access(
+        &mut self,
+        url: &Url,
+        site: SiteId,
+        now: Millis,
+        kept: &mut RulesKept,
+        session: &Session,
+    ) -> Result<Permission> {
         if let Robots::Unread = self.robots {
-            self.robots = match session.get(spaces::ROBOTS, &self.port.key(site))? {
-                Some(bytes) => Robots::Known(Arc::new(
-                    RobotsRules::from_bytes(&bytes)
-                        .ok_or_else(|| Error::Damaged(format!("the robots rules for {url} cannot be read")))?,
-                )),
-                None => Robots::Unknown,
-            };
+            let rules = kept.get(site, self.port, session)?;
+            self.robots = rules.map_or(Robots::Unknown, |rules| Robots::Known(Known::of(&rules)));
         }
         Ok(match &self.robots {
             Robots::Unread | Robots::Unknown => Permission::Ask,
             Robots::Moved(_) => Permission::Wait(Millis::MAX),
-            Robots::Known(rules) if rules.expires_at() <= now => Permission::Ask,
-            Robots::Known(rules) if rules.is_undefined() => Permission::Wait(rules.expires_at()),
-            Robots::Known(rules) if rules.allowed(url) => Permission::Allowed,
-            Robots::Known(_) => Permission::Forbidden,
+            Robots::Known(known) if known.expires_at <= now => Permission::Ask,
+            Robots::Known(known) if known.is_undefined => Permission::Wait(known.expires_at),
+            Robots::Known(known) if !known.restricts => Permission::Allowed,
+            Robots::Known(_) => match kept.get(site, self.port, session)? {
+                Some(rules) if rules.allowed(url) => Permission::Allowed,
+                Some(_) => Permission::Forbidden,
+                None => Permission::Ask,
+            },
         })
     }
 
@@ -165,38 +145,50 @@ impl Origin {
     /// there so far.
     pub fn withholds(&self) -> Option<Detail> {
         match &self.robots {
-            Robots::Known(rules) if rules.is_undefined() => Some(rules.trouble()),
+            Robots::Known(known) if known.is_undefined => Some(known.trouble),
             Robots::Moved(_) => Some(Detail::None),
             _ => None,
         }
     }
 
     /// robots.txt was answered, or could not be had. True if its rules have changed.
-    pub fn answered(&mut self, rules: RobotsRules, site: SiteId, session: &mut Session) -> bool {
-        let (rules, changed) = match self.rules() {
+    pub fn answered(
+        &mut self,
+        rules: RobotsRules,
+        site: SiteId,
+        kept: &mut RulesKept,
+        session: &mut Session,
+    ) -> Result<bool> {
+        let earlier = if let Robots::Unknown = self.robots { None } else { kept.get(site, self.port, session)? };
+        let (rules, changed) = match earlier {
             Some(earlier) => {
-                let rules = rules.after(earlier);
-                let changed = !rules.says_as(earlier);
+                let rules = rules.after(&earlier);
+                let changed = !rules.says_as(&earlier);
                 (rules, changed)
             }
             None => (rules, false),
         };
         session.put(spaces::ROBOTS, self.port.key(site), rules.to_bytes());
-        self.robots = Robots::Known(Arc::new(rules));
-        changed
+        self.robots = Robots::Known(Known::of(&rules));
+        kept.put(site, self.port, rules);
+        Ok(changed)
     }
 
     /// robots.txt has moved elsewhere.
     pub fn moved(&mut self) {
-        self.robots = Robots::Moved(self.rules().cloned());
+        self.robots = Robots::Moved(self.known());
     }
 
-    /// The rules that were known last.
-    pub fn rules(&self) -> Option<&Arc<RobotsRules>> {
-        match &self.robots {
-            Robots::Known(rules) | Robots::Moved(Some(rules)) => Some(rules),
+    fn known(&self) -> Option<Known> {
+        match self.robots {
+            Robots::Known(known) | Robots::Moved(Some(known)) => Some(known),
             _ => None,
         }
+    }
+
+    /// The Crawl-delay that was known last.
+    pub fn crawl_delay(&self) -> Option<Duration> {
+        self.known()?.crawl_delay
     }
 }
 
@@ -283,6 +275,16 @@ impl Origins {
         self.all.iter()
     }
 
+    /// Reads what the store knows of the robots rules of each origin. They must be the origins of `site`.
+    pub fn read(&mut self, site: SiteId, session: &Session) -> Result<()> {
+        for origin in self.all.iter_mut().filter(|origin| origin.is_unread()) {
+            if let Some(rules) = stored_rules(site, origin.port, session)? {
+                origin.robots = Robots::Known(Known::of(&rules));
+            }
+        }
+        Ok(())
+    }
+
     /// The records of all origins.
     pub fn records(&self) -> Vec<Record> {
         self.all.iter().map(|origin| (origin.port, origin.fixed, origin.good, origin.left)).collect()
@@ -326,24 +328,6 @@ mod tests {
         assert!(origins.find(&url(1_000)).is_none_or(|at| origins.get(at).unwrap().has_left()));
         let there = origins.iter().filter(|origin| !origin.has_left()).count();
         assert!(there <= Origins::MOST + 3 && origins.iter().count() <= Origins::EVER);
-    }
-
-    #[test]
-    fn what_a_url_says_after_its_authority_brings_it_back() {
-        for (text, is_usual) in [
-            ("http://a.test/x?y", true),
-            ("https://a.test/", true),
-            ("http://a.test:81/x", true),
-            ("https://a.test:80/x", true),
-            ("http://a.test./x", false),
-            ("http://me@a.test/x", false),
-            ("http://a.tester/x", false),
-        ] {
-            let url = Url::parse(text).unwrap();
-            let port = Port::of(&url);
-            let rest = port.rest(&url, "a.test");
-            assert_eq!(rest.map(|rest| port.authority("a.test") + rest), is_usual.then(|| text.to_owned()));
-        }
     }
 
     #[test]

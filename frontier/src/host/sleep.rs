@@ -11,7 +11,7 @@ use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 
 use super::pace::Pace;
-use super::{Host, key};
+use super::{Host, WITHHELD, key};
 use crate::numbers::Millis;
 use crate::spaces;
 
@@ -123,6 +123,10 @@ impl Sleep {
     /// A host wakes up, and gets back what was kept.
     pub fn wake(&mut self, host: &mut Host, asleep: Asleep, session: &mut Session) {
         session.delete(spaces::HOSTS, key(host.site, TAG));
+        if host.addresses.withholds().is_some() {
+            session.delete(spaces::HOSTS, key(host.site, WITHHELD));
+            host.addresses = super::HostAddresses::Unknown;
+        }
         if let Some(due) = asleep.due {
             session.delete(spaces::FRONTIER_OWN, index(due, host.site));
             self.in_a_row = if due & CROWD == 0 { self.in_a_row.saturating_add(1) } else { 0 };

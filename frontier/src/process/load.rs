@@ -7,7 +7,7 @@
 //! less in this way. The waiting hosts are given their turns by cost (see `schedule/turns.rs`).
 //!
 //! Nobody knows what the pages of a new host cost. So hosts whose domains are not known yet may hold half of the slots
-//! even then.
+//! even then, unless the files and first pages of new domains have cost more than other pages lately.
 //!
 //! # References
 //!
@@ -52,7 +52,7 @@ impl Load {
         Self { slots, window: slots * Self::PARTS, sitemaps: Self::SITEMAPS, late: [None; 2], cut_at: 0 }
     }
 
-    /// The answer to a request for a page or a sitemap was taken at `now`. `usual` is the cost of a usual one, in
+    /// The answer to a request for a page, a sitemap or a robots.txt was taken at `now`. `usual` is the cost of a usual one, in
     /// microseconds.
     pub fn taken(&mut self, taken: &Taken, usual: u64, now: Millis) {
         let Taken { lag, micros, .. } = *taken;

@@ -9,7 +9,8 @@
 //!   hosts have work.
 //! - The hosts of a registrable domain, and the hosts at an address, hold at most a quarter while other hosts are
 //!   ready.
-//! - Few sitemaps are open at once, unless they are read in time. One sitemap can name 50,000 hosts. (A sitemap that a
+//! - Few sitemaps are open at once, unless they are read in time. One sitemap can name 50,000 hosts. While proven hosts
+//!   have work, at most a quarter of the slots is for sitemaps, because they come before pages. (A sitemap that a
 //!   server sends slowly gives its place to another one: `frontier/sitemap_places.rs`.)
 //! - A domain that has many hosts in memory takes turns with all other hosts whose URLs are as good. Otherwise it would
 //!   have nearly all turns of a crawl that lacks processor time and not slots.
@@ -128,6 +129,8 @@ impl Shares {
         let most = match line {
             Line::Unproven => self.slots - self.proven.min(quarter),
             Line::Slow | Line::Domain(_) | Line::Address(_) => quarter.max(1),
+            // While hosts that have proved good have work, pages may wait for slots.
+            Line::Sitemaps if self.proven > 0 => self.load.sitemaps().min(quarter.max(1)),
             Line::Sitemaps => self.load.sitemaps(),
         };
         self.held.get(&line).is_some_and(|held| *held >= most)

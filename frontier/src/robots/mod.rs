@@ -6,6 +6,7 @@
 //! `parse` reads lines into groups, `pattern` compares rules with URLs, and `page` reads the directives of single
 //! pages.
 
+mod list;
 mod page;
 mod parse;
 mod pattern;
@@ -16,8 +17,8 @@ use config::Duration;
 use dedup_stage::store::codec;
 use url::{Position, Url};
 
+use list::RuleList;
 pub use page::{Directives, header_words, page_directives};
-use pattern::RobotsRule;
 
 use crate::numbers::Millis;
 use crate::reason::Detail;
@@ -31,7 +32,7 @@ pub struct RobotsRules {
     fetched_at: Millis,
     expires_at: Millis,
     /// The rules in order of precedence: the first rule that matches decides.
-    rules: Vec<RobotsRule>,
+    rules: RuleList,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Url>,
     /// The time for which the answer asked to leave the whole host alone. It is not stored.
@@ -146,8 +147,8 @@ impl RobotsRules {
             return true;
         }
         let path = pattern::path(&url[Position::BeforePath..Position::AfterQuery]);
-        let decides = |rule: &&RobotsRule| rule.matches(path.as_bytes());
-        !self.is_undefined() && self.rules.iter().find(decides).is_none_or(|rule| rule.allow)
+        !self.is_undefined()
+            && self.rules.iter().find(|rule| rule.matches(path.as_bytes())).is_none_or(|rule| rule.allow)
     }
 
     /// The reason why there was no answer; [`Detail::None`] if there was one.
@@ -180,6 +181,23 @@ impl RobotsRules {
         &self.sitemaps
     }
 
+    /// These rules without the sitemaps that the file names.
+    pub(crate) fn without_sitemaps(mut self) -> Self {
+        self.sitemaps = Vec::new();
+        self
+    }
+
+    /// Whether a URL may have to be compared with the rules: there are some, and they are known.
+    pub(crate) fn restricts(&self) -> bool {
+        self.rules.len() > 0 && !self.is_undefined()
+    }
+
+    /// The bytes that the rules hold on the heap.
+    pub fn bytes(&self) -> usize {
+        let sitemaps = self.sitemaps.iter().map(|sitemap| size_of::<Url>() + sitemap.as_str().len());
+        self.rules.bytes() + sitemaps.sum::<usize>()
+    }
+
     /// The time of the answer, or of the failure to get one.
     pub fn fetched_at(&self) -> Millis {
         self.fetched_at
@@ -202,7 +220,7 @@ impl RobotsRules {
         let trouble: String = codec::encode(&self.trouble).iter().map(|byte| format!("{byte:02x}")).collect();
         let mut text =
             format!("{availability} {fetched_at} {expires_at} {since} {failures} {trouble}\nuser-agent: *\n");
-        for rule in &self.rules {
+        for rule in self.rules.iter() {
             text += if rule.allow { "allow: " } else { "disallow: " };
             text += &rule.pattern;
             text.push('\n');
@@ -235,7 +253,7 @@ impl RobotsRules {
             "unreachable" => Availability::Unreachable { since, failures },
             _ => return None,
         };
-        let parse::Parsed { rules, crawl_delay, sitemaps } = parse::reparse(rest.as_bytes());
+        let parse::Parsed { rules, crawl_delay, sitemaps } = parse::reparse(rest);
         Some(Self { availability, fetched_at, expires_at, rules, crawl_delay, sitemaps, retry_after: None, trouble })
     }
 }

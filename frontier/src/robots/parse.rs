@@ -8,6 +8,7 @@ use config::Duration;
 use dedup_stage::url::drop_user;
 use url::Url;
 
+use super::list::RuleList;
 use super::pattern::RobotsRule;
 
 /// At most this many bytes are read.
@@ -23,7 +24,7 @@ const MAX_DELAY: u64 = 365 * 86_400_000;
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Parsed {
     /// The rules, in order of precedence.
-    pub rules: Vec<RobotsRule>,
+    pub rules: RuleList,
     pub crawl_delay: Option<Duration>,
     pub sitemaps: Vec<Url>,
 }
@@ -32,7 +33,7 @@ pub(super) struct Parsed {
 #[derive(Debug, Default)]
 struct Group {
     is_named: bool,
-    rules: Vec<RobotsRule>,
+    rules: Vec<RobotsRule<'static>>,
     crawl_delay: Option<Duration>,
 }
 
@@ -42,9 +43,29 @@ pub(super) fn parse(body: &[u8], token: &str, base: Option<&Url>) -> Parsed {
     read(cut(&text, MAX_BYTES), token, base)
 }
 
-/// Reads the text that `RobotsRules::to_bytes` wrote, in which nothing was cut.
-pub(super) fn reparse(text: &[u8]) -> Parsed {
-    read(text, "", None)
+/// Reads the text that `RobotsRules::to_bytes` wrote. Its rules are spelled and in order, so this costs little more
+/// than copying them. Rules are read again often if there is no room for them in memory.
+pub(super) fn reparse(text: &str) -> Parsed {
+    let (mut crawl_delay, mut sitemaps) = (None, Vec::new());
+    let rules = text.split('\n').filter_map(|line| {
+        let (key, value) = line.split_once(": ")?;
+        let allow = match key {
+            "allow" => true,
+            "disallow" => false,
+            "crawl-delay" => {
+                crawl_delay = delay(value.as_bytes());
+                return None;
+            }
+            "sitemap" => {
+                sitemaps.extend(Url::parse(value));
+                return None;
+            }
+            _ => return None,
+        };
+        Some(RobotsRule { pattern: Cow::Borrowed(value), allow })
+    });
+    let rules = RuleList::of(rules);
+    Parsed { rules, crawl_delay, sitemaps }
 }
 
 fn read(text: &[u8], token: &str, base: Option<&Url>) -> Parsed {
@@ -93,7 +114,7 @@ fn read(text: &[u8], token: &str, base: Option<&Url>) -> Parsed {
     let Group { mut rules, crawl_delay, .. } = if ours.is_named { ours } else { everyone };
     rules.sort_by(|a, b| a.precedence().cmp(&b.precedence()));
     rules.dedup();
-    Parsed { rules, crawl_delay, sitemaps }
+    Parsed { rules: RuleList::of(rules), crawl_delay, sitemaps }
 }
 
 impl Group {

@@ -11,14 +11,14 @@ use memchr::memmem;
 
 /// One `Allow` or `Disallow` line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RobotsRule {
+pub(super) struct RobotsRule<'a> {
     /// The pattern in the common spelling. `*` stands for any octets, and `$` at the end for the end of the URL.
-    pub pattern: Box<str>,
+    pub pattern: Cow<'a, str>,
     /// Whether the rule allows or disallows.
     pub allow: bool,
 }
 
-impl RobotsRule {
+impl RobotsRule<'_> {
     /// A rule. `None` if its value is empty, because such a rule matches nothing.
     pub fn new(value: &[u8], allow: bool) -> Option<Self> {
         (!value.is_empty()).then(|| Self { pattern: spell(value, true).into(), allow })
@@ -26,8 +26,8 @@ impl RobotsRule {
 
     /// The order of rules, in which the first match decides: the longest rule comes first, and of equal rules the one
     /// that allows.
-    pub fn precedence(&self) -> impl Ord + use<'_> {
-        (Reverse(self.pattern.len()), Reverse(self.allow), &self.pattern)
+    pub fn precedence(&self) -> (Reverse<usize>, Reverse<bool>, &str) {
+        (Reverse(self.pattern.len()), Reverse(self.allow), &*self.pattern)
     }
 
     /// Whether the rule matches this path and query, which must be spelled by [`path`].

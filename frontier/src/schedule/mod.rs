@@ -2,6 +2,8 @@
 //! ones, the one that has waited longest. While this machine is behind with reading answers, registrable domains take
 //! turns by what their pages cost (`turns`), and the best host of the domain whose turn it is comes first.
 
+#[cfg(test)]
+mod tests;
 mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -9,7 +11,7 @@ use std::hash::BuildHasherDefault;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::job::Taken;
+use crate::job::{JobKind, Taken};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::process::{Line, Shares};
 use turns::{Turn, Turns};
@@ -63,10 +65,12 @@ pub struct Schedule {
     ready: BTreeSet<(Rank, PhaseNumber, HostId)>,
     /// The ready hosts of each registrable domain …
     of_domains: BTreeSet<(u64, Rank, PhaseNumber, HostId)>,
-    /// … the first of each domain …
-    heads: HashMap<u64, Head, BuildHasherDefault<Xxh3Default>>,
-    /// … and these in the order in which they come.
+    /// … the first of each domain, and whether the domain is a newcomer …
+    heads: HashMap<u64, (Head, bool), BuildHasherDefault<Xxh3Default>>,
+    /// … these in the order in which they come …
     order: BTreeSet<Head>,
+    /// … and those of newcomers, which have one turn together. (The turn in the head of a newcomer is 0.)
+    newcomers: BTreeSet<Head>,
     turns: Turns,
     /// Ready hosts that wait for their shares of the slots, each with its domain. No line is empty.
     lines: BTreeMap<Line, BTreeSet<(Rank, PhaseNumber, HostId, u64)>>,
@@ -121,18 +125,31 @@ impl Schedule {
     fn put_in_order(&mut self, domain: u64, turn: Option<Turn>) {
         let first = self.of_domains.range((domain, 0, 0, 0)..).next().filter(|(of, ..)| *of == domain);
         let before = self.heads.get(&domain).copied();
-        let turn = turn.or(before.map(|(turn, ..)| turn)).unwrap_or_else(|| self.turns.of(domain));
-        let head = first.map(|(_, rank, number, host)| (turn, *rank, *number, *host));
+        let is_new = self.turns.is_new(domain);
+        let turn = match turn.or(before.map(|((turn, ..), _)| turn)) {
+            _ if is_new => 0,
+            Some(turn) => turn,
+            None => self.turns.of(domain),
+        };
+        let head = first.map(|(_, rank, number, host)| ((turn, *rank, *number, *host), is_new));
         if head != before {
-            before.map(|before| self.order.remove(&before));
+            before.map(|(before, was_new)| self.order_of(was_new).remove(&before));
             match head {
-                Some(head) => {
-                    self.order.insert(head);
-                    self.heads.insert(domain, head);
+                Some((head, is_new)) => {
+                    if is_new && self.newcomers.is_empty() {
+                        self.turns.newcomers_come();
+                    }
+                    self.order_of(is_new).insert(head);
+                    self.heads.insert(domain, (head, is_new));
                 }
                 None => _ = self.heads.remove(&domain),
             }
         }
+        self.turns.share_with(self.order.len());
+    }
+
+    fn order_of(&mut self, newcomers: bool) -> &mut BTreeSet<Head> {
+        if newcomers { &mut self.newcomers } else { &mut self.order }
     }
 
     /// The host has nothing to do now.
@@ -149,12 +166,12 @@ impl Schedule {
         *phase = Phase::Parked(at.0, at.1, at.2);
     }
 
-    /// The host of a domain has a job. `reads`: the job is for a page or a sitemap.
-    pub fn fetch(&mut self, host: HostId, phase: &mut Phase, domain: u64, reads: bool) {
+    /// The host of a domain has a job of this kind.
+    pub fn fetch(&mut self, host: HostId, phase: &mut Phase, domain: u64, kind: JobKind) {
         self.leave(host, *phase);
         self.fetching += 1;
         *phase = Phase::Fetching;
-        self.turns.begin(domain, reads);
+        self.turns.begin(domain, kind);
         self.put_in_order(domain, Some(self.turns.of(domain)));
     }
 
@@ -162,14 +179,19 @@ impl Schedule {
     pub fn taken(&mut self, taken: &Taken, scarce: bool) {
         let Taken { site, kind, answered, micros, .. } = *taken;
         let were_by_cost = self.turns.are_by_cost();
-        self.turns.end(site.domain, kind.is_read(), answered, micros, scarce);
+        self.turns.end(site.domain, kind, answered, micros, scarce);
         if were_by_cost && !scarce {
             let domains: Vec<u64> = self.heads.keys().copied().collect();
             domains.into_iter().for_each(|domain| self.put_in_order(domain, Some(0)));
         }
-        if let Some((turn, ..)) = self.heads.get(&site.domain) {
+        if let Some(((turn, ..), _)) = self.heads.get(&site.domain) {
             self.put_in_order(site.domain, Some(self.turns.after_had(site.domain).max(*turn)));
         }
+    }
+
+    /// A domain has cost this much processor time, in microseconds, besides its answers.
+    pub fn charge(&mut self, domain: u64, micros: u64) {
+        self.turns.charge(domain, micros);
     }
 
     /// The processor time that a page of any domain usually costs, in microseconds.
@@ -180,6 +202,16 @@ impl Schedule {
     /// Whether the cost of the pages of a domain is known.
     pub fn is_known(&self, domain: u64) -> bool {
         self.turns.is_known(domain)
+    }
+
+    /// Whether a domain is a newcomer, and the files and first pages of newcomers cost more than the pages of others.
+    pub fn is_costly_newcomer(&self, domain: u64) -> bool {
+        self.turns.is_new(domain) && self.turns.newcomers_cost_much()
+    }
+
+    /// Whether a job for a domain may cost as much as others do.
+    pub fn is_costly(&self, domain: u64, kind: JobKind) -> bool {
+        self.turns.is_costly(domain, kind)
     }
 
     /// Whether pages of a domain cost much less than others.
@@ -206,11 +238,16 @@ impl Schedule {
             heads.filter(|(_, (.., domain))| !behind || self.is_light(*domain))
         };
         let with_room = heads().filter(|(line, _)| !shares.is_full(*line));
+        // While turns go by cost, newcomers come after others that have the same turn.
+        let by_cost = self.turns.are_by_cost();
+        let is_after = |domain| by_cost && self.turns.is_new(domain);
         let with_room = with_room.map(|(line, (rank, number, host, domain))| {
-            (self.turns.first(domain), rank, shares.had_last_slot(line), number, host)
+            (self.turns.first(domain), is_after(domain), rank, shares.had_last_slot(line), number, host)
         });
-        let ready = self.order.first().map(|(turn, rank, number, host)| (*turn, *rank, false, *number, *host));
-        if let Some((.., host)) = ready.into_iter().chain(with_room).min() {
+        let known = self.order.first().map(|(turn, rank, number, host)| (*turn, false, *rank, false, *number, *host));
+        let new = self.newcomers.first();
+        let new = new.map(|(_, rank, number, host)| (self.turns.of_newcomers(), by_cost, *rank, false, *number, *host));
+        if let Some((.., host)) = known.into_iter().chain(new).chain(with_room).min() {
             return Some((host, Room::Own));
         }
         let lenient = heads().filter(|(line, _)| !shares.is_strict(*line)).map(|(_, head)| head);
@@ -317,60 +354,5 @@ impl Schedule {
             Phase::Fetching => self.fetching -= 1,
             Phase::Parked(..) => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_equal_hosts_the_one_that_waited_first_is_ready_first() {
-        let (mut schedule, mut phases) = (Schedule::default(), [Phase::Idle(0), Phase::Idle(0)]);
-        for host in [0, 1] {
-            schedule.wait(host, &mut phases[host as usize], 10);
-        }
-        for host in [1, 0] {
-            schedule.make_ready(host, &mut phases[host as usize], 1, 7);
-        }
-        assert_eq!(schedule.ready.iter().map(|(.., host)| *host).collect::<Vec<_>>(), [0, 1]);
-    }
-
-    /// Catches a domain that stands behind all others for good because its pages cost much while time was scarce.
-    #[test]
-    fn the_best_url_comes_first_again_when_the_machine_keeps_up() {
-        use crate::job::JobKind;
-        use dedup_stage::url::SiteId;
-
-        let (mut schedule, mut phases) = (Schedule::default(), [Phase::Idle(0), Phase::Idle(0)]);
-        let shares = Shares::new(4);
-        let taken = |domain, micros| Taken {
-            site: SiteId { domain, host: domain },
-            kind: JobKind::Page,
-            answered: true,
-            heavy: false,
-            lag: 0,
-            micros,
-        };
-        for domain in [0, 1, 0, 1, 0, 1] {
-            schedule.taken(&taken(domain, if domain == 0 { 900_000 } else { 100 }), true);
-        }
-        for host in [0, 1] {
-            schedule.make_ready(host, &mut phases[host as usize], u64::from(host), host as u16);
-        }
-        assert_eq!(schedule.best(&shares, false), Some((1, Room::Own)), "by cost");
-        schedule.taken(&taken(1, 100), false);
-        assert_eq!(schedule.best(&shares, false), Some((0, Room::Own)), "by rank");
-    }
-
-    #[test]
-    fn others_wait_for_the_best_url_of_a_host() {
-        let (mut schedule, mut awaited) = (Schedule::default(), None);
-        for (rank, best) in [(5, 5), (9, 5), (3, 3)] {
-            schedule.raise_awaited(0, &mut awaited, rank);
-            assert_eq!((schedule.best_awaited(), awaited), (Some(best), Some(best)));
-        }
-        schedule.set_awaited(0, &mut awaited, None);
-        assert_eq!(schedule.best_awaited(), None);
     }
 }

@@ -7,4 +7,5 @@ mod pace;
 mod refusals;
 mod robots;
 mod sim;
+mod sitemaps;
 mod slots;

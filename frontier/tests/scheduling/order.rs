@@ -2,7 +2,6 @@
 
 use config::Robots;
 use frontier::Millis;
-use url::Url;
 
 use crate::sim::{Answered, Sim, polite};
 
@@ -52,7 +51,7 @@ fn sitemaps_are_read_first_where_they_are_wanted_and_once() {
     sim.add("http://a.test/", 1.0);
     sim.add("http://a.test/2", 0.5);
     sim.run(500, usize::MAX);
-    sim.frontier.add_sitemap(&Url::parse("http://a.test/map.xml").unwrap(), 0, &mut sim.session).unwrap();
+    sim.sitemap("http://a.test/map.xml");
     sim.run(Millis::MAX, usize::MAX);
     let mut pages = sim.pages();
     assert_eq!(pages.pop(), Some("http://a.test/2"));

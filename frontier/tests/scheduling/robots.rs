@@ -176,3 +176,55 @@ fn while_no_page_may_be_fetched_only_what_other_frontiers_wait_for_is_handed_out
     assert_eq!(answered, 3, "no address may be asked for one of them, and that is an answer too");
     assert_eq!(sim.frontier.counts().queued, 1);
 }
+
+/// A file of nearly 500 KiB. Its rules forbid `/no`, and take three times as much memory, because each of their letters
+/// is spelled `%C3` or `%A4`.
+fn large_file() -> &'static str {
+    let rules = (0..90).map(|number| format!("disallow: /{number}/{}\n", "ä".repeat(2_700)));
+    Box::leak(format!("user-agent: *\n{}disallow: /no\n", rules.collect::<String>()).into_boxed_str())
+}
+
+/// Catches rules that stay in memory as long as their host does. A domain can have any number of hosts with large
+/// files.
+#[test]
+fn rules_for_which_memory_has_no_room_still_hold() {
+    let (mut sim, file) = (Sim::new(&polite(10)), large_file());
+    for host in 0..20 {
+        sim.robots.insert(format!("http://h{host}.test/robots.txt"), Answered::Says(file));
+        for page in 0..3 {
+            sim.add(&format!("http://h{host}.test/yes/{page}"), 0.9);
+            sim.add(&format!("http://h{host}.test/no/{page}"), 0.1);
+        }
+    }
+    let mut most = 0;
+    for second in 1..60 {
+        sim.run(second * 1_000, usize::MAX);
+        most = most.max(sim.frontier.bytes_of_rules());
+    }
+    assert!(most <= config::bounds::ROBOTS && most > config::bounds::ROBOTS / 2, "{most} bytes");
+    assert_eq!(sim.pages().len(), 60);
+    assert!(sim.pages().iter().all(|url| url.contains("/yes/")));
+    assert_eq!(sim.skipped().len(), 60);
+    let asked = sim.log.iter().filter(|(.., url)| url.ends_with("/robots.txt")).count();
+    assert_eq!(asked, 20, "the store has the rules, so no file is asked for again");
+}
+
+/// Catches a large file that is copied for thousands of origins at once, because all of them are redirected to it.
+#[test]
+fn a_large_file_that_many_origins_are_sent_to_is_answered_to_a_few_at_a_time() {
+    let (mut sim, file) = (Sim::new(&polite(10)), large_file());
+    sim.robots.insert("http://t.test/rules".into(), Answered::Says(file));
+    for host in 0..40 {
+        sim.robots.insert(format!("http://h{host}.test/robots.txt"), Answered::Moved("http://t.test/rules"));
+        sim.add(&format!("http://h{host}.test/yes"), 0.5);
+    }
+    let mut most = 0;
+    for step in 1..2_000 {
+        sim.run(1_000 + step, usize::MAX);
+        most = most.max(sim.session.pending_bytes());
+        sim.session.commit().unwrap();
+    }
+    assert!(most < 3 * config::bounds::UNCOMMITTED, "{most} bytes");
+    sim.run(60_000, usize::MAX);
+    assert_eq!(sim.pages().iter().filter(|url| url.ends_with("/yes")).count(), 40);
+}

@@ -8,8 +8,8 @@ use dedup_stage::store::{Double, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, UrlId};
 use frontier::robots::{Answer, RobotsRules};
 use frontier::{
-    Admission, Failure, Found, Frontier, Hold, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, Taken, Via,
-    Walk,
+    Admission, Failure, Found, Frontier, Hold, Job, JobKind, Merits, Millis, NamedBy, Next, Outcome, SkipReason, Taken,
+    Via, Walk,
 };
 use url::Url;
 
@@ -28,12 +28,18 @@ pub struct Sim {
     pub slots: usize,
     /// The time for which each answer waits until it is read, as far as the frontier is told.
     pub lag: Millis,
-    /// The cost of reading the answer of a host, in microseconds.
+    /// Whether answers are read one after the other, each for as long as it costs. Then `lag` does not count.
+    pub reads_in_turn: bool,
+    /// The cost of reading the answer to a URL, in microseconds.
     pub cost: fn(&str) -> u64,
     /// Requests: start, end, URL.
     pub log: Vec<(Millis, Millis, String)>,
     /// Jobs not answered yet, by the time of the answer.
     open: BTreeMap<(Millis, u64), Job>,
+    /// Answers that are being read, by the time at which this ends, each with the time at which it came …
+    reading: BTreeMap<(Millis, u64), (Job, Millis)>,
+    /// … and the time at which all of them have been read, in microseconds.
+    read_until: u64,
 }
 
 #[derive(Clone)]
@@ -91,7 +97,22 @@ impl Sim {
         };
         let (robots, log, open) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
         let (slots, cost) = (usize::MAX, |_: &str| 500);
-        Self { frontier, session, now: 1_000, robots, address, slots, lag: 0, cost, log, open }
+        let (now, lag, reads_in_turn, reading, read_until) = (1_000, 0, false, BTreeMap::new(), 0);
+        Self {
+            frontier,
+            session,
+            now,
+            robots,
+            address,
+            slots,
+            lag,
+            reads_in_turn,
+            cost,
+            log,
+            open,
+            reading,
+            read_until,
+        }
     }
 
     /// Adds a seed.
@@ -99,9 +120,16 @@ impl Sim {
         self.found(url, priority, Via::Seed)
     }
 
-    /// Adds a sitemap.
+    /// Adds a sitemap that the robots.txt of its host names.
     pub fn sitemap(&mut self, url: &str) {
-        self.frontier.add_sitemap(&Url::parse(url).unwrap(), 0, &mut self.session).unwrap();
+        let url = Url::parse(url).unwrap();
+        self.frontier.add_sitemap(&url, NamedBy::Robots(&url), 0, &mut self.session).unwrap();
+    }
+
+    /// Adds a sitemap that another sitemap names.
+    pub fn sitemap_of_index(&mut self, url: &str, index: &str) -> Admission {
+        let (url, index) = (Url::parse(url).unwrap(), Url::parse(index).unwrap());
+        self.frontier.add_sitemap(&url, NamedBy::Sitemap(&index), 1, &mut self.session).unwrap()
     }
 
     /// Adds a link of a page.
@@ -169,7 +197,7 @@ impl Sim {
     /// Runs until nothing is due before `end`, or `requests` were made.
     pub fn run(&mut self, end: Millis, requests: usize) {
         while self.now < end && self.log.len() < requests {
-            let is_full = self.open.len() >= self.slots;
+            let is_full = self.open.len() + self.reading.len() >= self.slots;
             let next = if is_full { Next::Idle } else { self.frontier.next(self.now, &mut self.session).unwrap() };
             let wake = match next {
                 Next::Job(job) => {
@@ -188,23 +216,40 @@ impl Sim {
                 Next::Wait(time) => Some(time),
                 Next::Idle => None,
             };
-            let Some(time) = wake.into_iter().chain(self.open.keys().next().map(|(time, _)| *time)).min() else {
+            let ends = self.open.keys().next().into_iter().chain(self.reading.keys().next()).map(|(time, _)| *time);
+            let Some(time) = wake.into_iter().chain(ends).min() else {
                 return;
             };
             self.now = self.now.max(time).min(end);
             while let Some(entry) = self.open.first_entry()
                 && entry.key().0 <= self.now
             {
-                let job = entry.remove();
-                let outcome = self.answer(&job);
-                self.frontier.report(&job, outcome, self.now, &mut self.session).unwrap();
-                let micros = (self.cost)(job.url.host_str().unwrap());
-                let (site, kind) = (job.page.url.site, job.kind);
-                let taken = Taken { site, kind, answered: true, heavy: false, lag: self.lag, micros };
-                self.frontier.taken(&taken, self.now);
+                let ((came, _), job) = entry.remove_entry();
+                if self.reads_in_turn {
+                    self.read_until = self.read_until.max(1_000 * came) + (self.cost)(job.url.as_str());
+                    self.reading.insert((self.read_until.div_ceil(1_000), job.id), (job, came));
+                } else {
+                    self.take(&job, self.now, self.lag);
+                }
+            }
+            while let Some(entry) = self.reading.first_entry()
+                && entry.key().0 <= self.now
+            {
+                let ((read, _), (job, came)) = entry.remove_entry();
+                self.take(&job, came, read - came);
             }
             while self.frontier.step(&mut self.session).unwrap() {}
         }
+    }
+
+    /// An answer that came at this time was read.
+    fn take(&mut self, job: &Job, came: Millis, lag: Millis) {
+        let outcome = self.answer(job);
+        self.frontier.report(job, outcome, came, &mut self.session).unwrap();
+        let micros = (self.cost)(job.url.as_str());
+        let (site, kind) = (job.page.url.site, job.kind);
+        let taken = Taken { site, kind, answered: true, heavy: false, lag, micros };
+        self.frontier.taken(&taken, self.now);
     }
 
     /// What is not fetched for good, by URL.
