@@ -124,7 +124,7 @@ fn text(diff: &Diff) -> String {
         "missing: 404 or 410 at the last visit; gone if they are at the next one",
         "back: were missing or moved, and are there again",
         "moved: had a page, and redirect elsewhere now",
-        "failing: had a page, and are answered with another error than 404 and 410 now, with a broken body, or not at all",
+        "failing: had a page, and are answered with another error than 404 and 410, a broken body, or not at all now",
         "withheld: robots.txt forbids them now, or they may not be used any more for the purpose of the crawl",
     ];
     for ((_, pages), meaning) in groups.iter().zip(meanings) {

@@ -50,7 +50,8 @@ pub struct Diff {
     pub moved: Vec<Page>,
     /// URLs that had a page, and are now answered with another error than 404 and 410, or not at all.
     pub failing: Vec<Page>,
-    /// Pages that may not be used any more for the purpose of the crawl, or that robots.txt forbids now ([`Page::reason`]).
+    /// Pages that may not be used any more for the purpose of the crawl, or that robots.txt forbids now
+    /// ([`Page::reason`]).
     pub withheld: Vec<Page>,
     /// Hosts that could not be asked when the last round ended.
     pub unreachable: Vec<Host>,
@@ -169,7 +170,8 @@ impl Diff {
         Ok(diff)
     }
 
-    /// Takes the records of visits that could not be made. Returns the keys of pages that are withheld since the moment.
+    /// Takes the records of visits that could not be made. Returns the keys of pages that are withheld since the
+    /// moment.
     fn take_unvisited(
         &mut self,
         tracks: &HashMap<u64, Track>,
@@ -245,9 +247,9 @@ fn sentences(bodies: &Bodies, page: &Page) -> Option<Sentences> {
     (now > then).then(|| Sentences::of(&before, &after))
 }
 
-/// The number of URLs that were not visited and are trusted to show what a changed page shows now, for each changed page.
-/// If the page cannot be compared any more (it is empty, say), or if a visit to another copy has shown that this copy has
-/// not changed with the page, no copy is trusted to have done so.
+/// The number of URLs that were not visited and are trusted to show what a changed page shows now, for each changed
+/// page. If the page cannot be compared any more (it is empty, say), or if a visit to another copy has shown that this
+/// copy has not changed with the page, no copy is trusted to have done so.
 fn copies(tracks: &HashMap<u64, Track>, told: &[(&u64, &Track, UrlChange)]) -> HashMap<u64, u64> {
     let against: HashSet<u64> = tracks.iter().filter_map(|(url, track)| track.left(*url, tracks)).collect();
     let changed = told.iter().filter(|(.., change)| *change == UrlChange::Changed);

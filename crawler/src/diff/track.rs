@@ -164,8 +164,8 @@ impl Track {
         }
     }
 
-    /// The URL of which it was a copy at the moment, if a visit since then does not say that it shows what that URL shows
-    /// now. `own`: the key of this URL.
+    /// The URL of which it was a copy at the moment, if a visit since then does not say that it shows what that URL
+    /// shows now. `own`: the key of this URL.
     pub fn left(&self, own: u64, tracks: &HashMap<u64, Self>) -> Option<u64> {
         let of = self.twin_before.filter(|_| self.was_visited && self.answer == Answer::There)?;
         let original = tracks.get(&of)?;
@@ -324,6 +324,38 @@ mod tests {
         ];
         for (visits, expected) in cases {
             assert_eq!(change(&visits), expected, "{visits:?}");
+        }
+    }
+
+    #[test]
+    fn a_copy_that_did_not_change_with_its_page_has_left_it() {
+        let (page, copy) = ("http://a.test/p", "http://a.test/c");
+        let history = |url: &str, visits: &[(u32, Option<&str>, &str, Option<&str>)]| {
+            let mut track = Track::default();
+            for (at, (day, changed, verdict, of)) in visits.iter().enumerate() {
+                let line = json!({
+                    "url": url, "visit": at + 1, "status": 200, "fetched_at": format!("2026-01-{day:02}T00:00:00.000Z"),
+                    "changed": changed, "verdict": verdict, "duplicate_of": of,
+                })
+                .to_string();
+                track.add(at as u64, &PageLine::parse(line.as_bytes()).unwrap(), "2026-01-05T00:00:00.000Z");
+            }
+            track
+        };
+        let content = Some("content");
+        let cases = [
+            ((content, "unique", None), None, false),
+            ((content, "unique", None), Some((Some("no"), "unchanged", None)), true),
+            ((content, "unique", None), Some((content, "exact", Some(page))), false),
+            ((content, "exact", Some(copy)), Some((content, "unique", None)), false),
+            ((content, "unique", None), Some((content, "unique", None)), true),
+        ];
+        for (of_page, of_copy, left) in cases {
+            let later = |(changed, verdict, of)| (6, changed, verdict, of);
+            let of_page = history(page, &[(1, None, "unique", None), later(of_page)]);
+            let visits: Vec<_> = [(1, None, "exact", Some(page))].into_iter().chain(of_copy.map(later)).collect();
+            let tracks = HashMap::from([(key(page), of_page), (key(copy), history(copy, &visits))]);
+            assert_eq!(tracks[&key(copy)].left(key(copy), &tracks), left.then_some(key(page)), "{of_copy:?}");
         }
     }
 }

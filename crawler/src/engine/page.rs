@@ -216,8 +216,8 @@ impl Desk<'_> {
         seen: Seen<'_>,
     ) -> Result<()> {
         let Seen { content, twin, counts } = seen;
-        // An unchanged page was a lesson at an earlier visit, so now it only tests what was suggested since. Little text is
-        // a lesson only if an earlier page has it: then the page may belong to a trap.
+        // An unchanged page was a lesson at an earlier visit, so now it only tests what was suggested since. Little
+        // text is a lesson only if an earlier page has it: then the page may belong to a trap.
         let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. })
             && (!says_little || has_known_text(judgement));
         let is_lesson = is_lesson && content.is_some();

@@ -26,8 +26,8 @@ impl SkippedJsonl {
     const PART: usize = 1_024;
 }
 
-/// Writes the file in `dir` anew. `each` gets the data of every line, and also of URLs that were fetched before and wait
-/// for another visit. These have no line.
+/// Writes the file in `dir` anew. `each` gets the data of every line, and also of URLs that were fetched before and
+/// wait for another visit. These have no line.
 pub fn write_skipped<'r>(
     dir: &Path,
     frontier: &Frontier,

@@ -31,8 +31,8 @@ impl Frontier {
     /// A host that is due within this time is due soon.
     const SOON: Millis = 10_000;
 
-    /// URLs that were queued for another visit and were refused when their turn came, with the reasons. Their last visit
-    /// stands, and no report comes. Each of them is returned once.
+    /// URLs that were queued for another visit and were refused when their turn came, with the reasons. Their last
+    /// visit stands, and no report comes. Each of them is returned once.
     pub fn take_withdrawn(&mut self) -> Vec<(UrlId, SkipReason)> {
         std::mem::take(&mut self.jobs.withdrawn)
     }

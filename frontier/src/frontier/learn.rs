@@ -94,9 +94,9 @@ impl Frontier {
         Ok(())
     }
 
-    /// Learns rules from a page that was visited again and has not changed. Such a page suggests no rule, because it did so
-    /// when it was new. But it tests rules that were suggested since: a site that makes new URLs for its pages at each
-    /// visit is understood only if the old URLs of these pages are compared with the new ones.
+    /// Learns rules from a page that was visited again and has not changed. Such a page suggests no rule, because it
+    /// did so when it was new. But it tests rules that were suggested since: a site that makes new URLs for its pages
+    /// at each visit is understood only if the old URLs of these pages are compared with the new ones.
     pub fn learn_again(&mut self, lesson: &Lesson<'_>, shows: Shows<'_>, session: &mut Session) -> Result<()> {
         let Some(rules) = &mut self.rules else { return Ok(()) };
         let learned = rules.test_candidates(lesson, shows, &self.urls, session)?;

@@ -199,8 +199,8 @@ impl Frontier {
         }
     }
 
-    /// Whether nothing can be asked of a host at `now`: it is slowed down or set aside after failures, it has no address,
-    /// or its robots.txt cannot be had.
+    /// Whether nothing can be asked of a host at `now`: it is slowed down or set aside after failures, it has no
+    /// address, or its robots.txt cannot be had.
     pub fn is_out_of_reach(&self, site: SiteId, now: Millis) -> bool {
         let Some(host) = self.hosts.find(site).map(|id| self.hosts.get(id)) else { return false };
         let origins = host.groups.iter().filter_map(|group| host.origins.get(group.origin));

@@ -1,5 +1,5 @@
-//! Pages and hosts that cannot be had for some time: a page that answers with an error, a mirror that robots.txt forbids,
-//! a host whose robots.txt cannot be had. What else is there to visit is visited as ever.
+//! Pages and hosts that cannot be had for some time: a page that answers with an error, a mirror that robots.txt
+//! forbids, a host whose robots.txt cannot be had. What else is there to visit is visited as ever.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

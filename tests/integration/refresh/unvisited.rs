@@ -62,8 +62,8 @@ fn pages_that_robots_txt_forbids_now_are_told() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a host that cannot be asked and of which `diff` says nothing, a page that stands both in `pages.jsonl` and in
-/// `skipped.jsonl`, and a `check` that does not see that.
+/// Catches a host that cannot be asked and of which `diff` says nothing, a page that stands both in `pages.jsonl` and
+/// in `skipped.jsonl`, and a `check` that does not see that.
 #[test]
 fn a_host_that_cannot_be_asked_is_told() -> anyhow::Result<()> {
     let site = Mirrored::new(|host, path, round| {
@@ -118,8 +118,8 @@ fn a_page_whose_body_is_broken_is_failing() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a page that becomes empty, or changes altogether, and whose copies are taken to have changed with it although
-/// nobody has looked.
+/// Catches a page that becomes empty, or changes altogether, and whose copies are taken to have changed with it
+/// although nobody has looked.
 #[test]
 fn a_copy_is_checked_when_its_page_shows_something_else() -> anyhow::Result<()> {
     for (is_empty, both) in [(true, false), (false, false), (false, true)] {

@@ -153,7 +153,7 @@ impl Continuous {
         }
         let mut any = self.hasten(frontier, session)?;
         if let Some(host) = self.refresh.wants_review(at) {
-            self.give_way(host, at, round, frontier);
+            self.give_way(host, now, round, frontier, session)?;
             self.review(host, at);
             any = true;
         }

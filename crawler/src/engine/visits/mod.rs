@@ -77,6 +77,8 @@ pub(super) struct Visits {
     pub only: bool,
     /// Copies that are checked after their representatives have been visited.
     checks: HashSet<usize>,
+    /// The same copies as planned, the one with the highest risk first. Some of them may not be in `checks` any more.
+    planned: Vec<usize>,
     /// The URLs that are still to be visited, in the order of the round.
     turns: Turns,
     hosts: HashMap<SiteId, HostNumber>,
@@ -100,7 +102,7 @@ pub(super) struct Visits {
 const PRIORITY: f32 = 1.0;
 /// The most visits that wait in the queue of the frontier.
 const MOST_OPEN: usize = 4_096;
-/// All checks together, planned or not, are at most this share of the visits.
+/// All checks together, planned or not, are at most this share of the visits, rounded up to a whole check.
 const MOST_CHECKS: f64 = 0.1;
 
 impl Visits {
@@ -126,9 +128,10 @@ impl Visits {
             round.freshness_before = freshness;
         }
         let (turns, hosts, left, open) = Default::default();
+        let (planned, checks) = (checks.clone(), checks.into_iter().collect());
         let (ordered, waiting) = (round.checked, Waiting::new(1.0));
         let mut visits =
-            Self { roster, only, checks, turns, hosts, left, open, waiting, ordered, reserve, refresh, known };
+            Self { roster, only, checks, planned, turns, hosts, left, open, waiting, ordered, reserve, refresh, known };
         for (rank, at) in order.into_iter().enumerate() {
             visits.push(at, u32::try_from(rank).unwrap_or(u32::MAX));
         }
@@ -277,13 +280,15 @@ impl Visits {
         }
     }
 
-    /// Gives up the planned check of the copy that was checked last. False if no planned check is left.
+    /// Gives up the least urgent of the planned checks. False if none is left.
     fn gives_up_a_check(&mut self, round: &mut Round) -> bool {
-        let Some(&last) = self.checks.iter().max_by_key(|copy| (self.roster.members[**copy].checked, **copy)) else {
-            return false;
-        };
-        round.trusted += 1;
-        self.checks.remove(&last)
+        while let Some(copy) = self.planned.pop() {
+            if self.checks.remove(&copy) {
+                round.trusted += 1;
+                return true;
+            }
+        }
+        false
     }
 
     /// The copies of a representative whose planned checks have not been ordered.

@@ -21,8 +21,9 @@ use super::roster::Roster;
 pub(super) struct RoundPlan {
     /// The places of the pages to be visited. The page that is worth most comes first.
     pub order: Vec<usize>,
-    /// The places of the copies that are checked after their representatives have been visited.
-    pub checks: HashSet<usize>,
+    /// The places of the copies that are checked after their representatives have been visited. The copy with the
+    /// highest risk comes first.
+    pub checks: Vec<usize>,
     /// The places of further copies, the one with the highest risk first. They are checked in place of copies that
     /// cannot be asked.
     pub reserve: VecDeque<usize>,

@@ -11,7 +11,7 @@ use frontier::{Frontier, Millis, SkipReason};
 use url::Url;
 
 use super::continuous::AGAIN;
-use super::member::Reach;
+use super::member::{Member, Reach};
 use super::{Continuous, Round, Visits};
 use crate::record::PageRecord;
 use crate::unvisited::{Refused, Unreachable};
@@ -72,7 +72,9 @@ impl Visits {
                 stuck += 1;
             }
         }
-        for copy in self.checks.iter().copied().collect::<Vec<_>>() {
+        let mut planned = std::mem::take(&mut self.planned);
+        planned.retain(|copy| self.checks.contains(copy));
+        for copy in planned {
             match frontier.is_out_of_reach(self.roster.members[copy].id.site, now) {
                 false => self.check(copy, round),
                 true => {
@@ -113,13 +115,8 @@ impl Visits {
             hosts.entry(self.roster.members[place].id.site).or_insert((place, 0)).1 += 1;
         }
         for (site, (place, pages)) in hosts {
-            let member = &self.roster.members[place];
-            let record = PageRecord::get(PageId { url: member.id, visit: member.visit }, session)?;
-            let url = record.and_then(|record| Url::parse(&record.url).ok());
-            if (waited || frontier.is_out_of_reach(site, now))
-                && let Some(host) = url.as_ref().and_then(Url::host_str)
-            {
-                Unreachable::note(site, host, pages, now, session)?;
+            if waited || frontier.is_out_of_reach(site, now) {
+                note(&self.roster.members[place], pages, now, session)?;
             }
         }
         Ok(())
@@ -155,18 +152,27 @@ impl Continuous {
         self.place(place);
     }
 
-    /// If a visit to a host has waited for [`super::continuous::AGAIN`] because the host cannot be asked, copies on other
-    /// hosts take the places of its representatives.
-    pub(super) fn give_way(&mut self, host: HostNumber, now: Seconds, round: &mut Round, frontier: &Frontier) {
-        let site = &self.sites[host as usize];
-        let Some(&first) = site.places.first() else { return };
-        let waits_long = site.waits.is_some_and(|since| now.saturating_sub(since) >= AGAIN);
-        if !waits_long || !frontier.is_out_of_reach(self.roster.members[first].id.site, Millis::from(now) * 1_000) {
-            return;
+    /// If a visit to a host has waited for [`super::continuous::AGAIN`] because the host cannot be asked, records that,
+    /// and copies on other hosts take the places of its representatives.
+    pub(super) fn give_way(
+        &mut self,
+        host: HostNumber,
+        now: Millis,
+        round: &mut Round,
+        frontier: &Frontier,
+        session: &mut Session,
+    ) -> Result<()> {
+        let (site, at) = (&self.sites[host as usize], seconds(now));
+        let Some(&first) = site.places.first() else { return Ok(()) };
+        let waits_long = site.waits.is_some_and(|since| at.saturating_sub(since) >= AGAIN);
+        if !waits_long || !frontier.is_out_of_reach(self.roster.members[first].id.site, now) {
+            return Ok(());
         }
         let places = site.places.clone();
         places.iter().for_each(|place| self.roster.members[*place].reach = Reach::Barred);
-        places.into_iter().for_each(|place| self.give_to_copy(place, now, round));
+        places.iter().for_each(|place| self.give_to_copy(*place, at, round));
+        let pages = places.iter().filter(|place| self.roster.members[**place].of.is_none()).count() as u64;
+        note(&self.roster.members[first], pages, now, session)
     }
 
     /// A representative cannot be had. A copy takes its place until it can.
@@ -183,5 +189,15 @@ impl Continuous {
         let root = self.roster.representative(next).unwrap_or(next);
         let is_as_before = has_changed == Some(false) && self.roster.members[root].cluster.changed <= since;
         (is_as_before && root != place && self.roster.members[root].may_represent()).then_some(root)
+    }
+}
+
+/// Records that the host of this page cannot be asked, and the number of its pages that are to be visited.
+fn note(page: &Member, pages: u64, now: Millis, session: &mut Session) -> Result<()> {
+    let record = PageRecord::get(PageId { url: page.id, visit: page.visit }, session)?;
+    let url = record.and_then(|record| Url::parse(&record.url).ok());
+    match url.as_ref().and_then(Url::host_str) {
+        Some(host) => Unreachable::note(page.id.site, host, pages, now, session),
+        None => Ok(()),
     }
 }
