@@ -44,4 +44,5 @@ pub mod sink;
 pub mod spaces;
 pub mod stub;
 pub mod tags;
+pub mod unvisited;
 pub mod wacz;

@@ -53,9 +53,12 @@ pub const ARCHIVED: Space = Space::new(46, "archived", Layout::Points);
 /// Identity of a sitemap that was given up, and was not answered since → nothing.
 pub const FAILED_SITEMAPS: Space = Space::new(47, "failed-sitemaps", Layout::Points);
 
+/// Identity of a URL whose last visit was refused, or of a host that could not be asked → since when.
+pub const UNVISITED: Space = Space::new(48, "unvisited", Layout::Points);
+
 /// The spaces above whose keys are identities of hosts or URLs, and whose records are moved unchanged.
-pub const BY_SITE: [Space; 11] =
-    [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS, TROUBLES, ARCHIVED, FAILED_SITEMAPS];
+pub const BY_SITE: [Space; 12] =
+    [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS, TROUBLES, ARCHIVED, FAILED_SITEMAPS, UNVISITED];
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
@@ -76,6 +79,7 @@ pub fn of_crawl() -> Spaces {
         TROUBLES,
         ARCHIVED,
         FAILED_SITEMAPS,
+        UNVISITED,
     ];
     Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

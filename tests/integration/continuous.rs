@@ -2,6 +2,7 @@
 //! with their times.
 
 mod program;
+mod reach;
 
 use std::collections::BTreeMap;
 

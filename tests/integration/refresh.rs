@@ -4,7 +4,10 @@
 mod archive;
 mod links;
 mod program;
+mod reach;
+mod sessions;
 mod standing;
+mod unvisited;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -107,9 +107,14 @@ fn text(diff: &Diff) -> String {
         ("failing", &diff.failing),
         ("withheld", &diff.withheld),
     ];
-    // Only a crawl with --purpose has pages that are withheld.
+    // Few crawls have pages that are withheld.
     for (name, pages) in groups.iter().filter(|(name, pages)| *name != "withheld" || !pages.is_empty()) {
-        put!(out, " {} {name},", units::count(pages.len() as u64));
+        put!(out, " {} {name}", units::count(pages.len() as u64));
+        if *name == "new" && diff.new_copies > 0 {
+            let verb = if diff.new_copies == 1 { "is a copy" } else { "are copies" };
+            put!(out, " ({} {verb})", units::count(diff.new_copies));
+        }
+        out.push(',');
     }
     put!(out, " {} unchanged\n", units::count(diff.unchanged));
     let meanings = [
@@ -119,14 +124,23 @@ fn text(diff: &Diff) -> String {
         "missing: 404 or 410 at the last visit; gone if they are at the next one",
         "back: were missing or moved, and are there again",
         "moved: had a page, and redirect elsewhere now",
-        "failing: had a page, and are answered with another error than 404 and 410 now, or not at all",
-        "withheld: may not be used any more for the purpose of the crawl",
+        "failing: had a page, and are answered with another error than 404 and 410, a broken body, or not at all now",
+        "withheld: robots.txt forbids them now, or they may not be used any more for the purpose of the crawl",
     ];
     for ((_, pages), meaning) in groups.iter().zip(meanings) {
         if !pages.is_empty() {
             put!(out, "\n{meaning}\n");
             let is_changed = meaning.starts_with("changed");
-            pages.iter().for_each(|page| tell_page(&mut out, page, is_changed));
+            // Copies do not look like news: they come last.
+            let (copies, own): (Vec<&Page>, Vec<&Page>) = pages.iter().partition(|page| page.is_copy && !is_changed);
+            own.into_iter().chain(copies).for_each(|page| tell_page(&mut out, page, is_changed));
+        }
+    }
+    if !diff.unreachable.is_empty() {
+        put!(out, "\nunreachable: hosts that could not be asked when the last round ended\n");
+        for host in &diff.unreachable {
+            let pages = units::counted(host.pages, "page");
+            put!(out, "  {}  {pages} not visited  (since {})\n", Shown(&host.host), host.since);
         }
     }
     if diff.changed.iter().any(|page| page.sentences.is_none()) {
@@ -152,6 +166,12 @@ fn tell_page(out: &mut String, page: &Page, is_changed: bool) {
         (None, Some(status @ 400..), _) if !matches!(status, 404 | 410) => put!(out, "  (status {status})"),
         (None, None, Some(error)) => put!(out, "  ({})", Shown(error)),
         _ => {}
+    }
+    if let (Some(reason), Some(since)) = (page.reason, &page.since) {
+        put!(out, "  ({reason}, since {since})");
+    }
+    if let Some(original) = page.duplicate_of.as_ref().filter(|_| page.is_copy) {
+        put!(out, "  (a copy of {})", Shown(original));
     }
     if let Some(from) = &page.moved_from {
         put!(out, "  (moved from {})", Shown(from));

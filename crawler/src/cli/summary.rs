@@ -212,12 +212,16 @@ fn short(reason: SkipReason) -> &'static str {
 
 /// The rows about the last round of visits: its results, and the visits that copies have saved.
 fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
-    let Round { number, continuous, visits, changed, missing, put_off, trusted, checked, diverged, .. } = *round;
+    let Round { number, continuous, visits, changed, missing, put_off, forbidden, trusted, checked, diverged, .. } =
+        *round;
     let when = if continuous { String::new() } else { format!("in round {number}: ") };
     let meaning = format!("{when}{} changed, {} missing", units::count(changed), units::count(missing));
     row("visits", visits, String::new(), &meaning);
     if put_off > 0 {
         row("", put_off, String::new(), "not made: their hosts cannot be asked now");
+    }
+    if forbidden > 0 {
+        row("", forbidden, String::new(), "not made: robots.txt forbids them now");
     }
     if trusted + checked > 0 {
         let meaning =

@@ -5,13 +5,15 @@ use std::ops::ControlFlow;
 
 use dedup_stage::store::{self, Session};
 use dedup_stage::url::{PageId, UrlId};
-use frontier::{End, Millis, Via, Visit};
+use frontier::{End, Millis, SkipReason, Via, Visit};
 
+use super::shown::Shown;
 use crate::clock::rfc3339;
 use crate::record::PageRecord;
 use crate::report::html::put;
 use crate::report::units;
 use crate::spaces;
+use crate::unvisited::{Refused, Unreachable};
 
 /// Tells how the last visit to a URL ended, and when.
 pub(super) fn tell(out: &mut String, id: UrlId, visit: Visit, session: &Session) -> anyhow::Result<()> {
@@ -23,6 +25,27 @@ pub(super) fn tell(out: &mut String, id: UrlId, visit: Visit, session: &Session)
         End::Failed { failure } => format!("given up: {failure}"),
     };
     put!(out, "  last visit: number {}{at}: {end}\n", visit.number);
+    Ok(())
+}
+
+/// Tells why the next visit to a URL could not be made, and since when.
+pub(super) fn tell_unvisited(out: &mut String, id: UrlId, session: &Session) -> anyhow::Result<()> {
+    if let Some(Refused { reason, since, last, .. }) = Refused::get(id, session)? {
+        let why = match reason {
+            SkipReason::Robots => "robots.txt forbids it",
+            other => other.explanation(),
+        };
+        let (since, last) = (rfc3339(since), rfc3339(last));
+        put!(out, "  not visited again since {since}: {} ({why}); tried last at {last}\n", reason.name());
+    }
+    if let Some(Unreachable { host, since, last, pages, .. }) = Unreachable::get(id.site, session)? {
+        let (pages, since, last) = (units::counted(pages, "page"), rfc3339(since), rfc3339(last));
+        put!(
+            out,
+            "  its host {} could not be asked since {since}, the last time at {last}: {pages} of it not visited\n",
+            Shown(&host)
+        );
+    }
     Ok(())
 }
 

@@ -139,6 +139,7 @@ impl Story<'_> {
                 open = false;
             }
         }
+        visits::tell_unvisited(out, id, self.session)?;
         if let Some(note) = self.frontier.note(url, self.session)? {
             of_host(out, &note);
         }

@@ -14,14 +14,17 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
-use frontier::Millis;
+use dedup_stage::url::PageId;
+use frontier::{Millis, SkipReason};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{self, rfc3339};
+use crate::record::PageRecord;
 use crate::report::bodies::Bodies;
-use crate::report::line::PageLine;
+use crate::report::line::{PageLine, Word};
 use crate::report::source::Lines;
 use crate::sink::PagesJsonl;
+use crate::unvisited::Records;
 use track::{Track, UrlChange};
 
 pub use present::Present;
@@ -47,12 +50,28 @@ pub struct Diff {
     pub moved: Vec<Page>,
     /// URLs that had a page, and are now answered with another error than 404 and 410, or not at all.
     pub failing: Vec<Page>,
-    /// Pages that may not be used any more for the purpose of the crawl.
+    /// Pages that may not be used any more for the purpose of the crawl, or that robots.txt forbids now
+    /// ([`Page::reason`]).
     pub withheld: Vec<Page>,
+    /// Hosts that could not be asked when the last round ended.
+    pub unreachable: Vec<Host>,
+    /// The number of new pages that are proven copies of earlier pages ([`Page::is_copy`]).
+    pub new_copies: u64,
     /// The number of pages that were visited and have not changed.
     pub unchanged: u64,
     /// The names of parts of `pages.jsonl` that are missing. What they said is not in the result.
     pub parts_gone: Vec<String>,
+}
+
+/// A host that could not be asked.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Host {
+    /// Its name.
+    pub host: String,
+    /// The number of its pages that were to be visited and could not be.
+    pub pages: u64,
+    /// The end of the first round that could not ask it, as RFC 3339.
+    pub since: String,
 }
 
 /// A page in the result.
@@ -74,6 +93,16 @@ pub struct Page {
     pub moved_from: Option<String>,
     /// The error at the last visit, if there was one.
     pub error: Option<String>,
+    /// For a withheld page: `purpose` or `robots`.
+    pub reason: Option<&'static str>,
+    /// For a withheld page that was not asked for: when the next visit was refused first, as RFC 3339.
+    pub since: Option<String>,
+    /// The verdict on what it shows now, as in `pages.jsonl` at the visit that showed it first.
+    pub verdict: Option<String>,
+    /// The URL of the earlier page that it repeats, if the verdict is `exact` or `near`.
+    pub duplicate_of: Option<String>,
+    /// Whether it is a proven copy of that page: it has the same words.
+    pub is_copy: bool,
     /// For a page that changed or came back: the share of word sequences that it has in common with its content at the
     /// visit before, 0..1. If there were several visits since the moment, it is the smallest share.
     pub resemblance_before: Option<f64>,
@@ -98,8 +127,9 @@ impl Diff {
         let tracks = track::read(&lines, &rfc3339(since))?;
         let parts_gone = lines.gone()?.into_iter().map(|part| part.name).collect();
         let mut diff = Self { since: rfc3339(since), parts_gone, ..Self::default() };
+        let refused = diff.take_unvisited(&tracks, &lines, since, present)?;
         let mut told: Vec<(&u64, &Track, UrlChange)> = Vec::new();
-        for (url, track) in &tracks {
+        for (url, track) in tracks.iter().filter(|(url, _)| !refused.contains(url)) {
             match track.change() {
                 Some(UrlChange::Unchanged) => diff.unchanged += 1,
                 Some(change) => told.push((url, track, change)),
@@ -118,7 +148,10 @@ impl Diff {
                 UrlChange::Back => &mut diff.back,
                 UrlChange::Moved => &mut diff.moved,
                 UrlChange::Failing => &mut diff.failing,
-                UrlChange::Withheld => &mut diff.withheld,
+                UrlChange::Withheld => {
+                    page.reason = Some(SkipReason::Purpose.name());
+                    &mut diff.withheld
+                }
                 UrlChange::Unchanged => continue,
             };
             if change == UrlChange::New {
@@ -130,10 +163,43 @@ impl Diff {
             }
             group.push(page);
         }
+        diff.new_copies = diff.new.iter().filter(|page| page.is_copy).count() as u64;
         diff.sort();
         diff.pair_moved();
         diff.compare(dir)?;
         Ok(diff)
+    }
+
+    /// Takes the records of visits that could not be made. Returns the keys of pages that are withheld since the
+    /// moment.
+    fn take_unvisited(
+        &mut self,
+        tracks: &HashMap<u64, Track>,
+        lines: &Lines,
+        since: Millis,
+        present: Option<Present<'_>>,
+    ) -> io::Result<HashSet<u64>> {
+        let mut keys = HashSet::new();
+        let Some(Present { session, .. }) = present else { return Ok(keys) };
+        let Records { refused, unreachable } = Records::read(session).map_err(io::Error::other)?;
+        let is_withheld = |reason| matches!(reason, SkipReason::Robots | SkipReason::Purpose);
+        for (id, refused) in refused {
+            if !is_withheld(refused.reason) || refused.since < since {
+                continue;
+            }
+            let record =
+                PageRecord::get(PageId { url: id, visit: refused.visit }, session).map_err(io::Error::other)?;
+            let Some(key) = record.map(|record| track::key(&record.url)) else { continue };
+            let Some(track) = tracks.get(&key).filter(|track| track.is_there()) else { continue };
+            let (reason, since) = (Some(refused.reason.name()), Some(rfc3339(refused.since)));
+            self.withheld.push(Page { reason, since, ..page(lines, track, None)? });
+            keys.insert(key);
+        }
+        let hosts = unreachable.into_iter().map(|(_, host)| host).filter(|host| host.last >= since);
+        self.unreachable =
+            hosts.map(|host| Host { host: host.host, pages: host.pages, since: rfc3339(host.since) }).collect();
+        self.unreachable.sort_by(|a, b| a.host.cmp(&b.host));
+        Ok(keys)
     }
 
     fn sort(&mut self) {
@@ -157,7 +223,8 @@ impl Diff {
     /// Whether nothing changed.
     pub fn is_empty(&self) -> bool {
         let Self { new, changed, gone, missing, back, moved, failing, withheld, .. } = self;
-        [new, changed, gone, missing, back, moved, failing, withheld].iter().all(|pages| pages.is_empty())
+        self.unreachable.is_empty()
+            && [new, changed, gone, missing, back, moved, failing, withheld].iter().all(|pages| pages.is_empty())
     }
 
     /// Finds the sentences that changed.
@@ -180,9 +247,13 @@ fn sentences(bodies: &Bodies, page: &Page) -> Option<Sentences> {
     (now > then).then(|| Sentences::of(&before, &after))
 }
 
-/// The number of URLs that were not visited and are known to be copies, for each changed page.
+/// The number of URLs that were not visited and are trusted to show what a changed page shows now, for each changed
+/// page. If the page cannot be compared any more (it is empty, say), or if a visit to another copy has shown that this
+/// copy has not changed with the page, no copy is trusted to have done so.
 fn copies(tracks: &HashMap<u64, Track>, told: &[(&u64, &Track, UrlChange)]) -> HashMap<u64, u64> {
+    let against: HashSet<u64> = tracks.iter().filter_map(|(url, track)| track.left(*url, tracks)).collect();
     let changed = told.iter().filter(|(.., change)| *change == UrlChange::Changed);
+    let changed = changed.filter(|(url, track, _)| track.is_comparable() && !against.contains(url));
     let mut copies: HashMap<u64, u64> = changed.map(|(url, ..)| (**url, 0)).collect();
     for twin in tracks.values().filter(|track| track.change().is_none()).filter_map(|track| track.twin) {
         if let Some(count) = copies.get_mut(&twin) {
@@ -210,6 +281,13 @@ fn page(lines: &Lines, track: &Track, present: Option<Present<'_>>) -> io::Resul
         visit = line.visit;
         // The graph has the last links that were known.
         has_links = line.links > 0 || !matches!(line.status, Some(200..300));
+    }
+    for line in lines.at(track.judged)? {
+        let Some(line) = PageLine::parse(&line).filter(|_| track.is_there()) else { continue };
+        page.verdict = Some(line.verdict.name().to_owned());
+        page.duplicate_of = line.duplicate_of.as_deref().map(str::to_owned);
+        let has_same_words = line.distance == Some(0) && line.resemblance == Some(1.0);
+        page.is_copy = page.duplicate_of.is_some() && (line.verdict == Word::Exact || has_same_words);
     }
     for line in lines.at(track.visits.iter().copied())? {
         let Ok(links) = serde_json::from_slice::<Links>(&line) else { continue };

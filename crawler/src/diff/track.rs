@@ -5,6 +5,7 @@ use std::io;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::fetch::Truncation;
 use crate::report::line::{PageLine, Word};
 use crate::report::source::Lines;
 
@@ -23,7 +24,7 @@ pub(super) enum UrlChange {
     Back,
     /// It redirects elsewhere.
     Moved,
-    /// It is answered with another error than 404 and 410, or not at all.
+    /// It is answered with another error than 404 and 410, or with a broken body, or not at all.
     Failing,
     /// It may not be used any more.
     Withheld,
@@ -42,7 +43,7 @@ enum Answer {
     Moved,
     /// A page that may not be used for the purpose of the crawl.
     Withheld,
-    /// Another status, or no answer. This is also the value before the first visit.
+    /// Another status, a broken body, or no answer. This is also the value before the first visit.
     #[default]
     Failing,
 }
@@ -51,6 +52,7 @@ impl Answer {
     fn of(page: &PageLine<'_>) -> Self {
         match page.status {
             _ if page.is_withheld() => Answer::Withheld,
+            Some(200..300) if page.error.as_deref().is_some_and(Truncation::is_broken_name) => Answer::Failing,
             Some(200..300 | 304) => Answer::There,
             Some(404 | 410) => Answer::Missing,
             Some(300..400) => Answer::Moved,
@@ -97,6 +99,12 @@ pub(super) struct Track {
     pub visits: Vec<u64>,
     /// The URL of which it is a copy.
     pub twin: Option<u64>,
+    /// The URL of which it was a copy at the moment.
+    twin_before: Option<u64>,
+    /// The last line that has a verdict of its own, and does not say that the page is as it was.
+    pub judged: Option<u64>,
+    /// Whether the last page could be compared with others.
+    is_judged: bool,
 }
 
 /// Reads all lines.
@@ -146,10 +154,38 @@ impl Track {
         if !is_since {
             (self.base, self.base_digest) = (Some(offset), self.digest);
         }
-        let twin = page.duplicate_of.as_deref().map(key);
+        self.is_judged = page.verdict != Word::Unjudged;
         if page.verdict != Word::Unchanged {
-            self.twin = twin;
+            self.twin = page.duplicate_of.as_deref().map(key);
+            self.judged = Some(offset);
         }
+        if !is_since {
+            self.twin_before = self.twin;
+        }
+    }
+
+    /// The URL of which it was a copy at the moment, if a visit since then does not say that it shows what that URL
+    /// shows now. `own`: the key of this URL.
+    pub fn left(&self, own: u64, tracks: &HashMap<u64, Self>) -> Option<u64> {
+        let of = self.twin_before.filter(|_| self.was_visited && self.answer == Answer::There)?;
+        let original = tracks.get(&of)?;
+        // Whichever of the two was visited first after the change was judged first, and has no twin, or another one.
+        let same = |one: Option<u64>, other: Option<u64>| one.is_some() && one == other;
+        let agrees = self.twin == Some(of)
+            || original.twin == Some(own)
+            || same(original.twin, self.twin)
+            || same(original.digest, self.digest);
+        (!(agrees && self.changed)).then_some(of)
+    }
+
+    /// Whether the last answer was a page that could be compared with others.
+    pub fn is_comparable(&self) -> bool {
+        self.answer == Answer::There && self.is_judged
+    }
+
+    /// Whether the last answer was a page.
+    pub fn is_there(&self) -> bool {
+        self.answer == Answer::There
     }
 
     /// The change of the URL since the moment; `None` if it was not visited, or if nothing can be said.
@@ -288,6 +324,38 @@ mod tests {
         ];
         for (visits, expected) in cases {
             assert_eq!(change(&visits), expected, "{visits:?}");
+        }
+    }
+
+    #[test]
+    fn a_copy_that_did_not_change_with_its_page_has_left_it() {
+        let (page, copy) = ("http://a.test/p", "http://a.test/c");
+        let history = |url: &str, visits: &[(u32, Option<&str>, &str, Option<&str>)]| {
+            let mut track = Track::default();
+            for (at, (day, changed, verdict, of)) in visits.iter().enumerate() {
+                let line = json!({
+                    "url": url, "visit": at + 1, "status": 200, "fetched_at": format!("2026-01-{day:02}T00:00:00.000Z"),
+                    "changed": changed, "verdict": verdict, "duplicate_of": of,
+                })
+                .to_string();
+                track.add(at as u64, &PageLine::parse(line.as_bytes()).unwrap(), "2026-01-05T00:00:00.000Z");
+            }
+            track
+        };
+        let content = Some("content");
+        let cases = [
+            ((content, "unique", None), None, false),
+            ((content, "unique", None), Some((Some("no"), "unchanged", None)), true),
+            ((content, "unique", None), Some((content, "exact", Some(page))), false),
+            ((content, "exact", Some(copy)), Some((content, "unique", None)), false),
+            ((content, "unique", None), Some((content, "unique", None)), true),
+        ];
+        for (of_page, of_copy, left) in cases {
+            let later = |(changed, verdict, of)| (6, changed, verdict, of);
+            let of_page = history(page, &[(1, None, "unique", None), later(of_page)]);
+            let visits: Vec<_> = [(1, None, "exact", Some(page))].into_iter().chain(of_copy.map(later)).collect();
+            let tracks = HashMap::from([(key(page), of_page), (key(copy), history(copy, &visits))]);
+            assert_eq!(tracks[&key(copy)].left(key(copy), &tracks), left.then_some(key(page)), "{of_copy:?}");
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Decides whether a page has new text. A page without new text, and without a new link out of its family, is *barren*:
-//! learned rules count such pages to find traps.
+//! learned rules count such pages to find traps. [`content`] is the content that learned rules compare.
 
 use dedup_stage::corpus::CorpusMatch;
 use dedup_stage::judge::{Judge, Judgement, UniqueBy, Verdict};
 use frontier::Job;
-use frontier::rules::Family;
+use frontier::rules::{Content, Family};
+
+use super::message::PageFinding;
+use crate::record::PageRecord;
 
 /// Whether the text of a page was known before: the page is a copy, or it is unique only by its links.
 pub(super) fn has_known_text(judgement: &Judgement) -> bool {
@@ -21,4 +24,34 @@ pub(super) fn has_known_text(judgement: &Judgement) -> bool {
 /// The family of a page without new text; `None` for a page with new text, or if its URL has no family.
 pub(super) fn family(job: &Job, judgement: &Judgement) -> Option<Family> {
     if has_known_text(judgement) { Family::of(&job.url) } else { None }
+}
+
+/// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin.
+/// An unchanged page has the content of its last visit. Any other page with text or media has its own content, even if
+/// it has too little text for a fingerprint.
+pub(super) fn content(
+    job: &Job,
+    finding: &PageFinding,
+    judgement: &Judgement,
+    twin: Option<&PageRecord>,
+    before: Option<&PageRecord>,
+) -> Option<Content> {
+    if finding.unchanged || matches!(judgement.verdict, Verdict::Unchanged { .. }) {
+        return before.and_then(|before| before.content);
+    }
+    // The statement of a page without words tells its title and its media.
+    let statement = || finding.page.statement.map_or(0, |digest| u64::from_le_bytes(*digest.first_chunk().unwrap()));
+    let text = if finding.page.text != 0 { finding.page.text } else { statement() };
+    if !finding.judgeable || finding.redirect.is_some() || finding.is_feed || text == 0 {
+        return None;
+    }
+    let own = Content { text, shows: job.page.url.url };
+    Some(match judgement.verdict {
+        Verdict::Near { resemblance, .. } if resemblance < Judge::SAME_TEXT => own,
+        verdict => match (verdict.duplicate_of(), twin.and_then(|twin| twin.content)) {
+            (Some(_), Some(shown)) => Content { text, shows: shown.shows },
+            (Some(of), None) => Content { text, shows: of.url.url },
+            (None, _) => own,
+        },
+    })
 }

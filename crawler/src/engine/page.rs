@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use dedup_stage::flow::{Fate, FlowResult};
-use dedup_stage::judge::{Case, Changed, Judge, Judgement, Shown, UniqueBy, Verdict};
+use dedup_stage::judge::{Case, Changed, Judgement, Shown, UniqueBy, Verdict};
 use dedup_stage::url::PageId;
 use frontier::rules::{Content, Lesson};
 use frontier::{Brought, Frontier, Job, Millis, Outcome, SkipReason};
@@ -12,7 +12,7 @@ use url::Url;
 
 use super::alike::Likeness;
 use super::attempts::Attempt;
-use super::barren::has_known_text;
+use super::barren::{content, has_known_text};
 use super::bounce::Leads;
 use super::desk::Desk;
 use super::error::Result;
@@ -216,8 +216,8 @@ impl Desk<'_> {
         seen: Seen<'_>,
     ) -> Result<()> {
         let Seen { content, twin, counts } = seen;
-        // An unchanged page was a lesson at an earlier visit. Little text is a lesson only if an earlier page has it:
-        // then the page may belong to a trap.
+        // An unchanged page was a lesson at an earlier visit, so now it only tests what was suggested since. Little
+        // text is a lesson only if an earlier page has it: then the page may belong to a trap.
         let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. })
             && (!says_little || has_known_text(judgement));
         let is_lesson = is_lesson && content.is_some();
@@ -240,7 +240,8 @@ impl Desk<'_> {
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;
             }
         }
-        let Some(content) = content.filter(|_| is_lesson) else { return Ok(()) };
+        let is_unchanged = matches!(judgement.verdict, Verdict::Unchanged { .. }) && !says_little;
+        let Some(content) = content.filter(|_| is_lesson || is_unchanged) else { return Ok(()) };
         let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
         let twin = twin.filter(same).and_then(|twin| Url::parse(&twin.url).ok());
         let lesson = Lesson {
@@ -252,7 +253,11 @@ impl Desk<'_> {
             depth: job.depth,
             offspring: counts.within,
         };
-        Ok(frontier.learn(job, &lesson, &ledger::shows, session)?)
+        match is_lesson {
+            true => frontier.learn(job, &lesson, &ledger::shows, session)?,
+            false => frontier.learn_again(&lesson, &ledger::shows, session)?,
+        }
+        Ok(())
     }
 
     /// Writes a page to the outputs and to the state.
@@ -380,34 +385,4 @@ struct Seen<'a> {
     /// The page that it repeats.
     twin: Option<&'a PageRecord>,
     counts: LinkCounts,
-}
-
-/// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin.
-/// An unchanged page has the content of its last visit. Any other page with text or media has its own content, even if
-/// it has too little text for a fingerprint.
-fn content(
-    job: &Job,
-    finding: &PageFinding,
-    judgement: &Judgement,
-    twin: Option<&PageRecord>,
-    before: Option<&PageRecord>,
-) -> Option<Content> {
-    if finding.unchanged || matches!(judgement.verdict, Verdict::Unchanged { .. }) {
-        return before.and_then(|before| before.content);
-    }
-    // The statement of a page without words tells its title and its media.
-    let statement = || finding.page.statement.map_or(0, |digest| u64::from_le_bytes(*digest.first_chunk().unwrap()));
-    let text = if finding.page.text != 0 { finding.page.text } else { statement() };
-    if !finding.judgeable || finding.redirect.is_some() || finding.is_feed || text == 0 {
-        return None;
-    }
-    let own = Content { text, shows: job.page.url.url };
-    Some(match judgement.verdict {
-        Verdict::Near { resemblance, .. } if resemblance < Judge::SAME_TEXT => own,
-        verdict => match (verdict.duplicate_of(), twin.and_then(|twin| twin.content)) {
-            (Some(_), Some(shown)) => Content { text, shows: shown.shows },
-            (Some(of), None) => Content { text, shows: of.url.url },
-            (None, _) => own,
-        },
-    })
 }

@@ -106,7 +106,7 @@ impl Worker<'_> {
             bytes: response.body.len() as u64,
             wire_bytes: response.wire_bytes,
             cut: cut.map(Truncation::kind),
-            is_broken: matches!(cut, Some(Truncation::Disconnect | Truncation::Encoding | Truncation::Chunks)),
+            is_broken: cut.is_some_and(Truncation::is_broken),
             is_empty: response.status == 200
                 && response.body.is_empty()
                 && page::Kind::of(content_type).is_fetched()

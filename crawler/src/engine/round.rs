@@ -12,6 +12,7 @@ use super::stats::StopReason;
 use super::visits::{Continuous, Ended, Listed, Round, Visits};
 use crate::fetch::Validators;
 use crate::record::PageRecord;
+use crate::unvisited::{Refused, Unreachable};
 
 impl Ended {
     /// The result of a visit whose answer has this status. `copy_of`: the other page that it repeats word by word.
@@ -80,15 +81,15 @@ impl Desk<'_> {
 
     /// Queues the next visits. True if there were any.
     pub(super) fn feed_visits(&mut self) -> Result<bool> {
-        if let Some(visits) = &mut self.continuous {
-            let any = visits.feed(self.clock.now(), &mut self.frontier, &mut self.ledger.session)?;
+        if let (Some(visits), Some(round)) = (&mut self.continuous, &mut self.ledger.stats.round) {
+            let any = visits.feed(self.clock.now(), round, &mut self.frontier, &mut self.ledger.session)?;
             if visits.freshness().map(|found| found.at) != self.ledger.stats.freshness.as_ref().map(|found| found.at) {
                 self.ledger.stats.freshness = visits.freshness().cloned();
             }
             return Ok(any);
         }
-        let Some(visits) = &mut self.visits else { return Ok(false) };
-        Ok(visits.feed(&mut self.frontier, &mut self.ledger.session)?)
+        let (Some(visits), Some(round)) = (&mut self.visits, &mut self.ledger.stats.round) else { return Ok(false) };
+        Ok(visits.feed(self.clock.now(), round, &mut self.frontier, &mut self.ledger.session)?)
     }
 
     /// Whether the visits are all that this run was to do, and they are done.
@@ -109,6 +110,10 @@ impl Desk<'_> {
             visits.survey(self.clock.now(), &self.ledger.session)?;
             self.ledger.stats.freshness = visits.freshness().cloned();
         }
+        if let Some(visits) = &self.visits {
+            let (waited, now) = (reason == StopReason::Waiting, self.clock.now());
+            visits.note_out_of_reach(waited, now, &self.frontier, &mut self.ledger.session)?;
+        }
         if let Some(round) = &mut self.ledger.stats.round {
             if let Some(visits) = &self.visits {
                 round.done = reason != StopReason::Stopped;
@@ -122,6 +127,7 @@ impl Desk<'_> {
 
     /// A visit to a page has ended, the first one included, and was recorded.
     pub(super) fn visit_ended(&mut self, job: &Job, at: Millis, ended: Ended) -> Result<()> {
+        self.was_had(job)?;
         if let (Some(visits), Some(round)) = (&mut self.continuous, &mut self.ledger.stats.round)
             && let Some(record) = PageRecord::get(job.page, &self.ledger.session)?
         {
@@ -135,6 +141,18 @@ impl Desk<'_> {
             visits.ended(job.page.url, job.page.visit == 1, ended, at, round);
         }
         self.left_over(job, ended)
+    }
+
+    /// A page was fetched again, so it is not forbidden, and its host can be asked if it has answered.
+    fn was_had(&mut self, job: &Job) -> Result<()> {
+        if job.page.visit < 2 {
+            return Ok(());
+        }
+        Refused::clear(job.page.url, &mut self.ledger.session)?;
+        if PageRecord::get(job.page, &self.ledger.session)?.is_some_and(|record| record.status > 0) {
+            Unreachable::clear(job.page.url.site, &mut self.ledger.session)?;
+        }
+        Ok(())
     }
 
     /// Counts a visit that a round has queued but that is made by a run without visits of its own: `crawler crawl`

@@ -186,6 +186,16 @@ impl Truncation {
             Truncation::NotAPage => "not_a_page: body not asked for",
         }
     }
+
+    /// Whether the body is broken, and not only longer or slower than a limit allows.
+    pub fn is_broken(self) -> bool {
+        matches!(self, Truncation::Disconnect | Truncation::Encoding | Truncation::Chunks)
+    }
+
+    /// Whether an `error` of `pages.jsonl` says that the body was broken.
+    pub fn is_broken_name(error: &str) -> bool {
+        [Truncation::Disconnect, Truncation::Encoding, Truncation::Chunks].iter().any(|broken| broken.name() == error)
+    }
 }
 
 /// The reason why there is no answer.

@@ -26,7 +26,8 @@ impl SkippedJsonl {
     const PART: usize = 1_024;
 }
 
-/// Writes the file in `dir` anew. `each` gets the data of every line.
+/// Writes the file in `dir` anew. `each` gets the data of every line, and also of URLs that were fetched before and
+/// wait for another visit. These have no line.
 pub fn write_skipped<'r>(
     dir: &Path,
     frontier: &Frontier,
@@ -42,7 +43,7 @@ pub fn write_skipped<'r>(
     std::fs::rename(&unfinished, &path)
 }
 
-/// Writes one line for each URL of a walk over those that are not fetched.
+/// Writes one line for each URL of a walk over those that are not fetched, except those that were fetched before.
 pub fn write_lines<'r>(
     out: &mut dyn Write,
     frontier: &Frontier,
@@ -60,6 +61,10 @@ pub fn write_lines<'r>(
             return Ok(());
         }
         for skipped in part {
+            if skipped.was_fetched {
+                each(&skipped);
+                continue;
+            }
             let source = match skipped.source {
                 Some(page) => {
                     if last.as_ref().is_none_or(|(known, _)| *known != page) {

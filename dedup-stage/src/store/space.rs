@@ -24,7 +24,7 @@ pub enum Layout {
 
 impl Space {
     /// The numbers of all spaces are below this.
-    pub const MOST: usize = 48;
+    pub const MOST: usize = 56;
 
     /// The space that every store has: the format, secrets, counters, and the store's own marks.
     pub const META: Space = Space::new(0, "meta", Layout::Points);

@@ -17,7 +17,7 @@ use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
 use crate::job::{Job, JobKind, Merits, Next, Via};
 use crate::numbers::{HostId, Millis};
-use crate::reason::Detail;
+use crate::reason::{Detail, SkipReason};
 use crate::robots::RobotsRules;
 use crate::rules::Stop;
 use crate::schedule::{self, Phase};
@@ -31,9 +31,9 @@ impl Frontier {
     /// A host that is due within this time is due soon.
     const SOON: Millis = 10_000;
 
-    /// URLs that were queued for another visit and were refused when their turn came. Their last visit stands, and no
-    /// report comes. Each of them is returned once.
-    pub fn take_withdrawn(&mut self) -> Vec<UrlId> {
+    /// URLs that were queued for another visit and were refused when their turn came, with the reasons. Their last
+    /// visit stands, and no report comes. Each of them is returned once.
+    pub fn take_withdrawn(&mut self) -> Vec<(UrlId, SkipReason)> {
         std::mem::take(&mut self.jobs.withdrawn)
     }
 
@@ -327,7 +327,7 @@ impl Frontier {
         self.jobs.chained.remove(&entry.id.url);
         if let Some(before) = self.urls.before(entry.id, session)? {
             // A URL that was visited before does not count as skipped. Its last visit stands.
-            self.jobs.withdrawn.push(entry.id);
+            self.jobs.withdrawn.push((entry.id, refusal.reason()));
             return self.urls.change(entry.id, &State::Done(before), session);
         }
         let Entry { url, depth, source, priority, merits, .. } = entry;

@@ -107,7 +107,22 @@ impl Frontier {
             Some(Trial::News { .. } | Trial::Lot(_)) | None => {}
         }
         let Some(rules) = &mut self.rules else { return Ok(()) };
-        let Learned { proven, unlike } = rules.learn(lesson, shows, &self.urls, session)?;
+        let learned = rules.learn(lesson, shows, &self.urls, session)?;
+        self.learned(learned, session);
+        Ok(())
+    }
+
+    /// Learns rules from a page that was visited again and has not changed. Such a page suggests no rule, because it
+    /// did so when it was new. But it tests rules that were suggested since: a site that makes new URLs for its pages
+    /// at each visit is understood only if the old URLs of these pages are compared with the new ones.
+    pub fn learn_again(&mut self, lesson: &Lesson<'_>, shows: Shows<'_>, session: &mut Session) -> Result<()> {
+        let Some(rules) = &mut self.rules else { return Ok(()) };
+        let learned = rules.test_candidates(lesson, shows, &self.urls, session)?;
+        self.learned(learned, session);
+        Ok(())
+    }
+
+    fn learned(&mut self, Learned { proven, unlike }: Learned, session: &mut Session) {
         for site in proven {
             // The new rule may explain some of the news that is held on this host.
             self.works.add(Task::Records { of: Some(site), which: Which::News }, session);
@@ -119,7 +134,6 @@ impl Frontier {
                 self.works.add(Task::Records { of: Some(site), which: Which::PairIn(other, folder) }, session);
             }
         }
-        Ok(())
     }
 
     /// Counts body bytes that were received until `at`, for the cap on bytes a second.

@@ -52,6 +52,7 @@ use crate::host::stocks::Stocks;
 use crate::host::{EraSweep, Hosts};
 use crate::numbers::{HostId, Millis};
 use crate::process::{Addresses, Line, Rate, Shares};
+use crate::reason::SkipReason;
 use crate::rules::Rules;
 use crate::schedule::Schedule;
 use crate::scope::Scope;
@@ -174,8 +175,8 @@ struct Jobs {
     /// Queued URLs that are targets of redirects. True if a direct link leads to the URL, too: then its hops do not
     /// count.
     chained: HashMap<u64, bool>,
-    /// URLs that were queued for another visit and were then refused.
-    withdrawn: Vec<UrlId>,
+    /// URLs that were queued for another visit and were then refused, with the reasons.
+    withdrawn: Vec<(UrlId, SkipReason)>,
 }
 
 /// A job that was handed out.

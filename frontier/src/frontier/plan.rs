@@ -56,6 +56,18 @@ pub(super) enum Refusal {
     Overtaken(UrlId, Option<LadderKey>),
 }
 
+impl Refusal {
+    /// The reason as in `skipped.jsonl`.
+    pub fn reason(&self) -> SkipReason {
+        match self {
+            Refusal::Reason(reason, _) => *reason,
+            Refusal::Stop(stop, ..) => stop.reason,
+            Refusal::Spent => SkipReason::Budget,
+            Refusal::Overtaken(..) => SkipReason::DuplicateSource,
+        }
+    }
+}
+
 /// The decision of bounds, budgets and rules about a URL.
 enum Pass {
     Fetch,

@@ -14,7 +14,7 @@ use crate::numbers::HostId;
 use crate::reason::{Detail, SkipReason};
 use crate::rules::RuleId;
 use crate::spaces;
-use crate::url::{HoldCause, Kept, Standing, State, Urls};
+use crate::url::{HoldCause, Kept, Note, Standing, State, Urls};
 
 /// A URL that is not fetched, for a line of `skipped.jsonl`.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +33,8 @@ pub struct Skipped {
     pub known: Option<String>,
     /// The page that carried it.
     pub source: Option<PageId>,
+    /// Whether it was fetched before: it waits for another visit, and its host cannot be asked.
+    pub was_fetched: bool,
 }
 
 /// The position of a walk over skipped URLs.
@@ -170,6 +172,7 @@ impl Frontier {
                                 rules: Vec::new(),
                                 known: None,
                                 source: entry.source,
+                                was_fetched: matches!(standing, Some(Standing::Queued { note: Note::Again, .. })),
                             }),
                             Err(error) => failure = Some(error),
                         }
@@ -209,6 +212,7 @@ impl Skipped {
             rules,
             known,
             source: link.source,
+            was_fetched: false,
         };
         let held = SkipReason::DuplicateSource;
         Some(match state {

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use config::OnDuplicate;
+use config::{OnDuplicate, Robots};
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use url::Url;
@@ -197,6 +197,17 @@ impl Frontier {
             Some(id) => Ok(until(self.hosts.get(id))),
             None => Ok(Hosts::read(site, session)?.and_then(|host| until(&host))),
         }
+    }
+
+    /// Whether nothing can be asked of a host at `now`: it is slowed down or set aside after failures, it has no
+    /// address, or its robots.txt cannot be had.
+    pub fn is_out_of_reach(&self, site: SiteId, now: Millis) -> bool {
+        let Some(host) = self.hosts.find(site).map(|id| self.hosts.get(id)) else { return false };
+        let origins = host.groups.iter().filter_map(|group| host.origins.get(group.origin));
+        host.pace.is_troubled() && host.pace.not_before > now
+            || host.addresses.withholds().is_some()
+            || self.conduct.politeness.robots == Robots::Obey
+                && origins.filter_map(|origin| origin.withholds()).next().is_some()
     }
 
     /// The budgets of hosts in memory of which at least half is spent.

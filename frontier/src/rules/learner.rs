@@ -220,7 +220,8 @@ impl Rules {
         self.proven.save(session);
     }
 
-    fn test_candidates(
+    /// Tests candidates with a page that was judged. `shows` reads the content of an earlier page.
+    pub(crate) fn test_candidates(
         &mut self,
         lesson: &Lesson<'_>,
         shows: Shows<'_>,

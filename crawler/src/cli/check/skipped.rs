@@ -48,7 +48,7 @@ pub(super) fn check(
         let id = keys.id(&url);
         match frontier.state(id, session) {
             Ok(None) => findings.add(format!("skipped.jsonl names {url}, which the state never met")),
-            Ok(Some(State::Done(_) | State::Gone(_))) => {
+            Ok(Some(State::Done(_) | State::Gone(_) | State::Queued { before: Some(_) })) => {
                 findings.add(format!("{url} was fetched, and stands in skipped.jsonl"));
             }
             Ok(Some(State::Queued { .. })) if withheld.insert(id) => {}

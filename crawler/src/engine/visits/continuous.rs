@@ -20,7 +20,7 @@ use frontier::refresh::time::{DAY, Seconds, days, seconds};
 use frontier::refresh::turns::{HostNumber, Turn};
 use frontier::{Frontier, Millis};
 
-use super::freshness::{Freshness, Pages, Survey};
+use super::freshness::{Pages, Survey};
 use super::heard;
 use super::listed::Listed;
 use super::lists::{List, Lists};
@@ -39,9 +39,11 @@ pub(in crate::engine) struct Continuous {
     pub(super) trusts: bool,
     pub(super) roster: Roster,
     pub(super) refresh: Refresh,
-    hosts: HashMap<SiteId, HostNumber>,
+    pub(super) hosts: HashMap<SiteId, HostNumber>,
     /// Hosts, by their numbers in `refresh`.
-    sites: Vec<Site>,
+    pub(super) sites: Vec<Site>,
+    /// Representatives that could not be had, each with the copy that took its place, and the time.
+    pub(super) heirs: HashMap<usize, (usize, Seconds)>,
     /// Sitemaps and feeds.
     pub(super) lists: Lists,
     /// For each place: whether the scheduler counts it as a cluster.
@@ -54,21 +56,23 @@ pub(in crate::engine) struct Continuous {
     late: Vec<u64>,
     /// Seconds from one request to a host to the next.
     delay: f32,
-    survey: Survey,
+    pub(super) survey: Survey,
 }
 
 /// A host.
 #[derive(Debug)]
-struct Site {
+pub(super) struct Site {
     /// Places of its URLs.
-    places: Vec<usize>,
+    pub(super) places: Vec<usize>,
     balance: Balance,
     /// The visit of this host that waits in the frontier's queue behind new URLs.
     behind: Option<u64>,
+    /// Since when a visit of this host waits in the frontier's queue.
+    pub(super) waits: Option<Seconds>,
 }
 
 /// A URL that could not be fetched is tried again after this many seconds.
-const AGAIN: Seconds = DAY as Seconds;
+pub(super) const AGAIN: Seconds = DAY as Seconds;
 /// While new URLs come first, the next visit is considered again after this many seconds.
 pub(super) const DEFER: Seconds = 1;
 /// Visits a day over all hosts: more than any machine makes. The hosts' delays and the least gain are the bounds.
@@ -100,6 +104,7 @@ impl Continuous {
             refresh: Refresh::new(settings, Default::default(), Default::default()),
             hosts: HashMap::new(),
             sites: Vec::new(),
+            heirs: HashMap::new(),
             lists: Lists::default(),
             clusters: Vec::new(),
             pending: HashSet::new(),
@@ -134,23 +139,28 @@ impl Continuous {
     }
 
     /// Queues the due visit of each host that has none in the frontier's queue. True if there may be more to do.
-    pub fn feed(&mut self, now: Millis, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
+    pub fn feed(
+        &mut self,
+        now: Millis,
+        round: &mut Round,
+        frontier: &mut Frontier,
+        session: &mut Session,
+    ) -> Result<bool> {
         let at = seconds(now);
-        for url in frontier.take_withdrawn() {
+        for (url, reason) in frontier.take_withdrawn() {
             self.close(url.url, at);
-            if let Some(place) = self.roster.place(url) {
-                self.put_off(place, now);
-            }
+            self.refused(url, reason, now, round, session)?;
         }
         let mut any = self.hasten(frontier, session)?;
         if let Some(host) = self.refresh.wants_review(at) {
+            self.give_way(host, now, round, frontier, session)?;
             self.review(host, at);
             any = true;
         }
         while self.open.len() < MOST_OPEN
             && let Some(turn) = self.refresh.next(at).filter(|turn| turn.due <= at)
         {
-            any |= self.turn(turn, now, frontier, session)?;
+            any |= self.turn(turn, now, round, frontier, session)?;
         }
         let pages = Pages { roster: &self.roster, refresh: &self.refresh, hosts: &self.hosts, now };
         self.survey.go_on(pages, session)?;
@@ -158,7 +168,14 @@ impl Continuous {
     }
 
     /// The turn of a URL has come: queues the visit, or gives the URL a later turn. True if a visit was queued.
-    fn turn(&mut self, turn: Turn, now: Millis, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
+    fn turn(
+        &mut self,
+        turn: Turn,
+        now: Millis,
+        round: &mut Round,
+        frontier: &mut Frontier,
+        session: &mut Session,
+    ) -> Result<bool> {
         let at = seconds(now);
         if let Some(queued) = self.turn_of_sitemap(turn, at, frontier, session)? {
             return Ok(queued);
@@ -194,11 +211,12 @@ impl Continuous {
         self.refresh.take(turn);
         if queue(&self.roster.members[place], priority, frontier, session)? {
             self.open.insert(turn.page, turn.host);
-            self.sites[turn.host as usize].behind = (priority < PRIORITY).then_some(turn.page);
+            let site = &mut self.sites[turn.host as usize];
+            (site.behind, site.waits) = ((priority < PRIORITY).then_some(turn.page), Some(at));
             return Ok(true);
         }
         self.refresh.rest(turn.host, at);
-        self.put_off(place, now);
+        self.put_off(place, now, round);
         Ok(false)
     }
 
@@ -295,17 +313,6 @@ impl Continuous {
         }
     }
 
-    /// The result of the last complete survey of freshness.
-    pub fn freshness(&self) -> Option<&Freshness> {
-        self.survey.last()
-    }
-
-    /// Surveys all pages now.
-    pub fn survey(&mut self, now: Millis, session: &Session) -> Result<()> {
-        let pages = Pages { roster: &self.roster, refresh: &self.refresh, hosts: &self.hosts, now };
-        self.survey.take(pages, session)
-    }
-
     /// A URL was added to the roster.
     fn enter(&mut self, place: usize) {
         let host = self.host(self.roster.members[place].id.site);
@@ -349,17 +356,9 @@ impl Continuous {
             Life::Alive => return self.lists.due_of_feed(member.id.url, &self.refresh, &self.settings),
             // A missing page is asked for at growing intervals.
             Life::Missing { times: 2.., since } => asked.saturating_sub(since).saturating_mul(2).max(AGAIN),
-            Life::Missing { .. } | Life::Moved | Life::Trouble => AGAIN,
+            Life::Missing { .. } | Life::Moved | Life::Trouble { .. } => AGAIN,
         };
         Some(asked.saturating_add(wait.clamp(min_age, max_age)))
-    }
-
-    /// The frontier did not queue this visit. The URL is tried again after [`AGAIN`].
-    fn put_off(&mut self, place: usize, now: Millis) {
-        let member = &mut self.roster.members[place];
-        (member.asked, member.life) = (now, Life::Trouble);
-        self.pending.remove(&place);
-        self.place(place);
     }
 
     /// The number of a host. Adds the host if it has none.
@@ -367,7 +366,7 @@ impl Continuous {
         let (refresh, sites, delay) = (&mut self.refresh, &mut self.sites, self.delay);
         let roster = &self.roster;
         *self.hosts.entry(site).or_insert_with(|| {
-            sites.push(Site { places: Vec::new(), balance: Balance::default(), behind: None });
+            sites.push(Site { places: Vec::new(), balance: Balance::default(), behind: None, waits: None });
             refresh.add_host(delay, roster.learned(site))
         })
     }
@@ -393,7 +392,8 @@ impl Continuous {
 
     fn close(&mut self, url: u64, now: Seconds) {
         if let Some(host) = self.open.remove(&url) {
-            self.sites[host as usize].behind = None;
+            let site = &mut self.sites[host as usize];
+            (site.behind, site.waits) = (None, None);
             self.refresh.rest(host, now);
         }
     }

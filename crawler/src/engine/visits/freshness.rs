@@ -11,6 +11,7 @@ use frontier::refresh::turns::HostNumber;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::Continuous;
 use super::member::Life;
 use super::roster::Roster;
 use crate::record::PageRecord;
@@ -76,6 +77,19 @@ struct Found {
     any: Option<UrlId>,
     pages: u64,
     log_rates: f64,
+}
+
+impl Continuous {
+    /// The result of the last complete survey of freshness.
+    pub fn freshness(&self) -> Option<&Freshness> {
+        self.survey.last()
+    }
+
+    /// Surveys all pages now.
+    pub fn survey(&mut self, now: Millis, session: &Session) -> Result<()> {
+        let pages = Pages { roster: &self.roster, refresh: &self.refresh, hosts: &self.hosts, now };
+        self.survey.take(pages, session)
+    }
 }
 
 impl Survey {

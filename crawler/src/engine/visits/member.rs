@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::listed::Listed;
 use crate::record::{PageRecord, VerdictKind};
+use crate::unvisited::Unreachable;
 
 /// A URL that was visited.
 #[derive(Clone, Debug)]
@@ -35,8 +36,22 @@ pub(super) struct Member {
     pub checked: Seconds,
     /// When its content was seen last, if it ever was.
     pub seen: Option<Millis>,
+    /// Whether it could be asked when it was to be visited last.
+    pub reach: Reach,
     /// Whether the last request was answered at all.
     answered: bool,
+}
+
+/// Whether a URL could be asked when it was to be visited last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// As far as is known, it can be asked.
+    #[default]
+    Open,
+    /// Its host could not be asked in the last round.
+    Doubtful,
+    /// Its host could not be asked in the last two rounds, or robots.txt or a setting forbids the visit.
+    Barred,
 }
 
 /// How a URL answered last.
@@ -48,8 +63,18 @@ pub(super) enum Life {
     Moved,
     /// With 404 or 410, `times` times in a row. `since`: the time of the first of them.
     Missing { times: u32, since: Seconds },
-    /// Not at all, or with another error.
-    Trouble,
+    /// Not at all, or with another error, `times` times in a row. `since`: the time of the first of them.
+    Trouble { times: u32, since: Seconds },
+}
+
+impl Life {
+    /// The next answer, at the time `at`, was an error, or there was none.
+    pub fn troubled(self, at: Seconds) -> Self {
+        match self {
+            Life::Trouble { times: times @ 1.., since } => Life::Trouble { times: times + 1, since },
+            _ => Life::Trouble { times: 1, since: at },
+        }
+    }
 }
 
 /// The result of a check.
@@ -74,12 +99,13 @@ impl Member {
             id,
             visit: 0,
             asked: record.fetched_at,
-            life: Life::Trouble,
+            life: Life::Trouble { times: 0, since: at },
             cluster: CopyCluster::new(at, priority, PriorKey::new(group, record.depth)),
             of: None,
             heir_of: None,
             checked: at,
             seen: None,
+            reach: Reach::Open,
             answered: false,
         };
         member.visited(1, record, None);
@@ -91,12 +117,13 @@ impl Member {
     pub fn visited(&mut self, visit: u32, record: &PageRecord, dated: Option<Dated>) -> Option<Checked> {
         let at = seconds(record.fetched_at);
         (self.visit, self.asked, self.answered) = (visit, record.fetched_at, record.status > 0);
+        self.reach = Reach::Open;
         self.life = match (record.status, self.life) {
             (200..300 | 304, _) => Life::Alive,
             (300..400, _) => Life::Moved,
             (404 | 410, Life::Missing { times, since }) => Life::Missing { times: times + 1, since },
             (404 | 410, _) => Life::Missing { times: 1, since: at },
-            _ => Life::Trouble,
+            (_, life) => life.troubled(at),
         };
         if self.life != Life::Alive {
             return None;
@@ -147,9 +174,16 @@ impl Member {
         self.seen.is_some() && !matches!(self.life, Life::Moved | Life::Missing { times: 2.., .. })
     }
 
-    /// Whether it can be a representative. [`Life::Trouble`] does not exclude it, because most errors pass.
+    /// Whether it can be a representative. One [`Life::Trouble`] does not exclude it, because most errors pass. Trouble
+    /// that lasts does, and so does a host that cannot be asked.
     pub fn may_represent(&self) -> bool {
-        matches!(self.life, Life::Alive | Life::Trouble)
+        let lasts = |since| seconds(self.asked).saturating_sub(since) >= seconds(Unreachable::APART);
+        let answers = match self.life {
+            Life::Alive => true,
+            Life::Trouble { times, since } => times < 2 || !lasts(since),
+            Life::Moved | Life::Missing { .. } => false,
+        };
+        answers && self.reach != Reach::Barred
     }
 
     /// Whether it must not be visited now: it is missing and its interval, which grows, has not passed, or it has never
@@ -160,7 +194,7 @@ impl Member {
             Life::Missing { times: 2.., since } => {
                 now.saturating_sub(asked) < asked.saturating_sub(since).saturating_mul(2)
             }
-            Life::Trouble => self.seen.is_none() && !self.answered,
+            Life::Trouble { .. } => self.seen.is_none() && !self.answered,
             _ => false,
         }
     }

@@ -10,6 +10,8 @@
 //!   are *trusted*: they are not visited.
 //! - *check*: a visit to a copy, made to see whether it is still a copy. If not, it has *diverged*, and *leaves* the
 //!   cluster. A copy also leaves, unchecked, if it has probably diverged.
+//! - *out of reach*: a host that cannot be asked now. What a round does then is in `reach`. If the representative of a
+//!   cluster cannot be had for some time, one of its copies takes its place until it can.
 //! - *pair*: the host of a representative and the host of a copy. How often copies diverge is learned for each pair.
 //!
 //! When a round begins, `roster` reads the records of all pages, and `plan` plans the whole round. An interrupted round
@@ -24,12 +26,14 @@ mod lists;
 mod member;
 mod plan;
 mod polls;
+mod reach;
 mod roster;
+mod round;
 mod share;
 mod taken;
 mod waiting;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use dedup_stage::judge::Changed;
 use dedup_stage::store::{Result, Session};
@@ -39,7 +43,6 @@ use frontier::refresh::signals::Source;
 use frontier::refresh::time::{days, seconds};
 use frontier::refresh::turns::{HostNumber, Turns};
 use frontier::{Admission, Found, Frontier, Merits, Millis, State, Via};
-use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::record::PageRecord;
@@ -47,62 +50,11 @@ pub(super) use continuous::Continuous;
 pub use freshness::{AGES, Freshness, HostRate};
 pub(super) use listed::Listed;
 pub(super) use lists::List;
-use member::{Life, Member};
+use member::{Life, Member, Reach};
 use plan::RoundPlan;
 use roster::Roster;
+pub use round::Round;
 use waiting::Waiting;
-
-/// The last round of visits, or the visits of a continuous crawl: a part of the counters, which the state keeps.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Round {
-    /// Number of the round, from 1.
-    pub number: u32,
-    /// When it began, in milliseconds since 1970.
-    pub started: Millis,
-    /// Whether these are the visits of a continuous crawl.
-    pub continuous: bool,
-    /// Whether the round ended.
-    pub done: bool,
-    /// Whether the last run was `crawler refresh`, made this round, and ended because the budget of the round was
-    /// spent.
-    pub spent: bool,
-    /// Visits that were not made, because their hosts could not be asked in time (`--patience`) when the run ended.
-    pub put_off: u64,
-    /// Whether the crawl had more to fetch when `crawler refresh` began the round. Then the run ends after the last
-    /// visit.
-    pub amid_crawl: bool,
-    /// Visits, checks of copies included.
-    pub visits: u64,
-    /// Visits that showed another content than the one before.
-    pub changed: u64,
-    /// Visits that were answered with 404 or 410, of pages that were there before.
-    pub missing: u64,
-    /// Trusted copies.
-    pub trusted: u64,
-    /// Copies that were checked.
-    pub checked: u64,
-    /// Checked copies that had diverged.
-    pub diverged: u64,
-    /// Copies that left their clusters unchecked, because many copies of their pair have diverged.
-    pub left: u64,
-    /// Representatives that are missing or moved, and whose place a copy has taken.
-    pub replaced: u64,
-    /// Fetches that were saved: one for each trusted copy, at each visit to its representative.
-    pub saved: u64,
-    /// The share of pages that had not changed since their last visit, 0..1, as estimated at the beginning of the
-    /// round.
-    pub freshness_before: f64,
-}
-
-impl Round {
-    /// Counts a visit. `was_there`: see [`Member::was_there`].
-    pub(super) fn count(&mut self, ended: Ended, was_there: bool) {
-        self.visits += 1;
-        self.changed += u64::from(matches!(ended, Ended::Showed { changed: Some(Changed::Content), .. }));
-        self.missing += u64::from(ended == Ended::Missing && was_there);
-    }
-}
 
 /// What a visit has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +77,8 @@ pub(super) struct Visits {
     pub only: bool,
     /// Copies that are checked after their representatives have been visited.
     checks: HashSet<usize>,
+    /// The same copies as planned, the one with the highest risk first. Some of them may not be in `checks` any more.
+    planned: Vec<usize>,
     /// The URLs that are still to be visited, in the order of the round.
     turns: Turns,
     hosts: HashMap<SiteId, HostNumber>,
@@ -136,6 +90,8 @@ pub(super) struct Visits {
     waiting: Waiting,
     /// Checks of this round, made or waiting in `turns`.
     ordered: u64,
+    /// Copies that are checked if planned checks cannot be made. The copy with the highest risk comes first.
+    reserve: VecDeque<usize>,
     /// The estimates of change rates, and how far hosts are believed.
     refresh: Refresh,
     /// The number of each host in `refresh`.
@@ -146,7 +102,7 @@ pub(super) struct Visits {
 const PRIORITY: f32 = 1.0;
 /// The most visits that wait in the queue of the frontier.
 const MOST_OPEN: usize = 4_096;
-/// All checks together, planned or not, are at most this share of the visits.
+/// All checks together, planned or not, are at most this share of the visits, rounded up to a whole check.
 const MOST_CHECKS: f64 = 0.1;
 
 impl Visits {
@@ -164,7 +120,7 @@ impl Visits {
     ) -> Result<Self> {
         let mut roster = Roster::read(session, trusts, priority)?;
         let since = (round.visits > 0).then_some(round.started);
-        let RoundPlan { order, checks, trusted, left, freshness, refresh, hosts: known } =
+        let RoundPlan { order, checks, reserve, tries, trusted, left, freshness, refresh, hosts: known } =
             plan::plan(&mut roster, since, min_age, now);
         round.left = left;
         round.trusted = trusted.saturating_sub(checks.len() as u64 + round.checked - round.diverged);
@@ -172,11 +128,14 @@ impl Visits {
             round.freshness_before = freshness;
         }
         let (turns, hosts, left, open) = Default::default();
+        let (planned, checks) = (checks.clone(), checks.into_iter().collect());
         let (ordered, waiting) = (round.checked, Waiting::new(1.0));
-        let mut visits = Self { roster, only, checks, turns, hosts, left, open, waiting, ordered, refresh, known };
+        let mut visits =
+            Self { roster, only, checks, planned, turns, hosts, left, open, waiting, ordered, reserve, refresh, known };
         for (rank, at) in order.into_iter().enumerate() {
             visits.push(at, u32::try_from(rank).unwrap_or(u32::MAX));
         }
+        visits.try_again(tries, round);
         Ok(visits)
     }
 
@@ -201,10 +160,17 @@ impl Visits {
     }
 
     /// Puts a visit into the queue of the frontier for each host that has none there. True if it put any.
-    pub fn feed(&mut self, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
-        for url in frontier.take_withdrawn() {
-            self.close(url);
+    pub fn feed(
+        &mut self,
+        now: Millis,
+        round: &mut Round,
+        frontier: &mut Frontier,
+        session: &mut Session,
+    ) -> Result<bool> {
+        for (url, reason) in frontier.take_withdrawn() {
+            self.refused(url, reason, now, round, session)?;
         }
+        self.check_out_of_reach(now, round, frontier);
         self.waiting.check(&mut self.turns, frontier);
         let mut any = false;
         while self.open.len() < MOST_OPEN
@@ -272,13 +238,14 @@ impl Visits {
         // A URL that was fetched for another reason is not visited again in this round.
         self.left.remove(&url.url);
         let Some(place) = self.roster.place(url) else { return };
-        round.count(ended, self.roster.members[place].was_there());
-        self.roster.members[place].asked = now;
-        self.roster.members[place].life = match ended {
+        let member = &mut self.roster.members[place];
+        round.count(ended, member.was_there());
+        (member.asked, member.reach) = (now, Reach::Open);
+        member.life = match ended {
             Ended::Showed { .. } => Life::Alive,
             Ended::Missing => Life::Missing { times: 1, since: seconds(now) },
             Ended::Moved => Life::Moved,
-            Ended::Trouble => Life::Trouble,
+            Ended::Trouble => member.life.troubled(seconds(now)),
         };
         match self.roster.members[place].of {
             Some(of) => self.checked(place, of, ended, now, round),
@@ -290,24 +257,54 @@ impl Visits {
     fn visited(&mut self, place: usize, ended: Ended, round: &mut Round) {
         match ended {
             Ended::Showed { changed, .. } => {
-                let mut due: Vec<usize> =
-                    self.roster.copies(place).iter().copied().filter(|copy| self.checks.contains(copy)).collect();
-                if changed == Some(Changed::Content) && due.is_empty() && self.may_check(round) {
-                    // The representative has changed. So one copy is checked: has it changed, too?
-                    let unseen = self.roster.copies(place).iter().copied().filter(|copy| !self.was_seen(*copy, round));
-                    due.extend(unseen.min_by_key(|copy| self.roster.members[*copy].checked));
+                let mut due = self.due_checks(place);
+                // The representative has changed, or shows nothing that can be compared. So one copy is checked: has it
+                // changed, too?
+                let is_other = matches!(changed, Some(Changed::Content) | None) && due.is_empty();
+                let unseen = self.roster.copies(place).iter().copied().filter(|copy| !self.was_seen(*copy, round));
+                let oldest = unseen.min_by_key(|copy| self.roster.members[*copy].checked);
+                if let Some(copy) = oldest.filter(|_| is_other)
+                    && (self.may_check(round) || self.gives_up_a_check(round))
+                {
+                    due.push(copy);
                 }
                 due.into_iter().for_each(|copy| self.check(copy, round));
             }
-            Ended::Missing | Ended::Moved => {
-                if let Some(next) = self.roster.replace(place) {
-                    round.replaced += 1;
-                    round.trusted = round.trusted.saturating_sub(1);
-                    self.push(next, 0);
+            Ended::Missing | Ended::Moved => _ = self.replace(place, round),
+            Ended::Trouble => {
+                // Trouble that lasts: a copy takes the place. Otherwise the copies are checked as planned.
+                if self.roster.members[place].may_represent() || !self.replace(place, round) {
+                    self.due_checks(place).into_iter().for_each(|copy| self.check(copy, round));
                 }
             }
-            Ended::Trouble => {}
         }
+    }
+
+    /// Gives up the least urgent of the planned checks. False if none is left.
+    fn gives_up_a_check(&mut self, round: &mut Round) -> bool {
+        while let Some(copy) = self.planned.pop() {
+            if self.checks.remove(&copy) {
+                round.trusted += 1;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The copies of a representative whose planned checks have not been ordered.
+    fn due_checks(&self, place: usize) -> Vec<usize> {
+        self.roster.copies(place).iter().copied().filter(|copy| self.checks.contains(copy)).collect()
+    }
+
+    /// A copy takes the place of a representative, and is visited at once. False if no copy can.
+    fn replace(&mut self, place: usize, round: &mut Round) -> bool {
+        let Some(next) = self.roster.replace(place) else { return false };
+        round.replaced += 1;
+        if !self.checks.remove(&next) {
+            round.trusted = round.trusted.saturating_sub(1);
+        }
+        self.push(next, 0);
+        true
     }
 
     /// A copy was checked.

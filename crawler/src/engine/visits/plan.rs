@@ -4,7 +4,7 @@
 //! its change rate and age let expect. Copies are trusted. The copies with the highest risk of having diverged are
 //! checked; checks are a small share of the visits. A copy whose risk is above one half leaves its cluster unchecked.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use dedup_stage::url::SiteId;
 use frontier::Millis;
@@ -13,7 +13,7 @@ use frontier::refresh::settings::Settings;
 use frontier::refresh::time::{DAY, Seconds, days, seconds};
 use frontier::refresh::turns::HostNumber;
 
-use super::member::{Life, Member};
+use super::member::{Life, Member, Reach};
 use super::roster::Roster;
 
 /// What a round is to do.
@@ -21,8 +21,15 @@ use super::roster::Roster;
 pub(super) struct RoundPlan {
     /// The places of the pages to be visited. The page that is worth most comes first.
     pub order: Vec<usize>,
-    /// The places of the copies that are checked after their representatives have been visited.
-    pub checks: HashSet<usize>,
+    /// The places of the copies that are checked after their representatives have been visited. The copy with the
+    /// highest risk comes first.
+    pub checks: Vec<usize>,
+    /// The places of further copies, the one with the highest risk first. They are checked in place of copies that
+    /// cannot be asked.
+    pub reserve: VecDeque<usize>,
+    /// The places of copies that could not be asked in an earlier round: at most one of each host. A round asks for
+    /// them besides its checks, so it notices when their hosts can be asked again.
+    pub tries: Vec<usize>,
     /// The number of trusted copies.
     pub trusted: u64,
     /// Copies that left their clusters unchecked, because many copies of their pair have diverged.
@@ -102,8 +109,14 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
     risks.retain(|(_, at)| !done(&roster.members[*at]) && !is_young(&roster.members[*at]));
     let age = |at: usize| roster.members[at].checked;
     risks.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(a.1).cmp(&age(b.1))).then(a.1.cmp(&b.1)));
-    let checks = risks.into_iter().take(wanted.saturating_sub(checked)).map(|(_, at)| at).collect();
-    RoundPlan { order, checks, trusted, left, freshness, refresh, hosts }
+    // Copies that cannot be asked would be in the sample of each round, because they stay unchecked.
+    let can_be_asked = |at: &usize| roster.members[*at].reach == Reach::Open;
+    let (mut reserve, apart): (VecDeque<usize>, VecDeque<usize>) =
+        risks.into_iter().map(|(_, at)| at).partition(can_be_asked);
+    let mut sites = HashSet::new();
+    let tries = apart.into_iter().filter(|at| sites.insert(roster.members[*at].id.site)).collect();
+    let checks = reserve.drain(..wanted.saturating_sub(checked).min(reserve.len())).collect();
+    RoundPlan { order, checks, reserve, tries, trusted, left, freshness, refresh, hosts }
 }
 
 /// Learns the estimates of change rates from all visits so far.

@@ -12,9 +12,9 @@ use frontier::refresh::copies::{Pair, Pairs};
 use frontier::refresh::signals::Signals;
 
 use super::listed::Records;
-use super::member::{Checked, Life, Member};
+use super::member::{Checked, Life, Member, Reach};
 use crate::record::PageRecord;
-use crate::spaces;
+use crate::{spaces, unvisited};
 
 /// URLs, clusters, and what checks have shown.
 #[derive(Debug, Default)]
@@ -66,12 +66,32 @@ impl Roster {
             said.of(member.id).into_iter().for_each(|listed| _ = member.hear(listed));
         }
         roster.signals = said.signals;
+        roster.reach(&unvisited::Records::read(session)?);
         if !trusts {
             roster.members.iter_mut().for_each(|member| member.of = None);
         }
         checks.into_iter().for_each(|check| roster.count(&check));
         roster.gather();
         Ok(roster)
+    }
+
+    /// Marks the URLs that could not be asked when they were to be visited last.
+    fn reach(&mut self, records: &unvisited::Records) {
+        let hosts: HashMap<SiteId, Reach> = records
+            .unreachable
+            .iter()
+            .map(|(site, host)| (*site, if host.rounds < 2 { Reach::Doubtful } else { Reach::Barred }))
+            .collect();
+        if !hosts.is_empty() {
+            for member in &mut self.members {
+                member.reach = hosts.get(&member.id.site).copied().unwrap_or_default();
+            }
+        }
+        for (url, _) in &records.refused {
+            if let Some(place) = self.place(*url) {
+                self.members[place].reach = Reach::Barred;
+            }
+        }
     }
 
     /// What earlier runs have learned about a host.
@@ -158,7 +178,8 @@ impl Roster {
     }
 
     /// Assigns each copy to a representative. A representative is no copy, and its last answer was a page or an error
-    /// that may pass.
+    /// that may pass. If no URL of a cluster is such a page, its original stays the representative while it may come
+    /// back.
     fn gather(&mut self) {
         let of =
             |(at, member): (usize, &Member)| member.heir_of.filter(|_| member.may_represent()).map(|of| (of.url, at));
@@ -173,8 +194,9 @@ impl Roster {
         }
         for (root, mut copies) in clusters {
             copies.retain(|copy| self.members[*copy].life == Life::Alive);
-            let lives = self.members[root].may_represent();
-            let representative = if lives { Some(root) } else { self.youngest(&copies) };
+            let original = &self.members[root];
+            let next = || self.youngest(&copies).or_else(|| original.was_there().then_some(root));
+            let representative = if original.may_represent() { Some(root) } else { next() };
             if let Some(representative) = representative {
                 copies.retain(|copy| *copy != representative);
                 self.put(representative, copies);
@@ -199,9 +221,10 @@ impl Roster {
         None
     }
 
-    /// The copy whose content was seen last.
+    /// Of the copies that can be a representative, the one whose content was seen last.
     fn youngest(&self, copies: &[usize]) -> Option<usize> {
-        copies.iter().copied().max_by_key(|copy| (self.members[*copy].cluster.visited, std::cmp::Reverse(*copy)))
+        let able = copies.iter().copied().filter(|copy| self.members[*copy].may_represent());
+        able.max_by_key(|copy| (self.members[*copy].cluster.visited, std::cmp::Reverse(*copy)))
     }
 
     fn put(&mut self, representative: usize, copies: Vec<usize>) {
@@ -233,11 +256,12 @@ impl Roster {
         }
     }
 
-    /// A representative is missing or moved, so a copy takes its place. Returns that copy.
+    /// A representative is missing or moved, or cannot be had, so a copy takes its place. Returns that copy. `None` if
+    /// no copy can.
     pub fn replace(&mut self, dead: usize) -> Option<usize> {
+        let next = self.youngest(self.copies.get(&dead)?)?;
         let mut copies = self.copies.remove(&dead)?;
         self.trusted -= copies.len() as u64;
-        let next = self.youngest(&copies)?;
         copies.retain(|copy| *copy != next);
         self.put(next, copies);
         Some(next)

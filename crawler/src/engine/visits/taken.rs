@@ -46,18 +46,22 @@ impl Continuous {
                 match life {
                     Life::Alive if is_judged => self.checked(place, shows, since, now, round),
                     Life::Missing { .. } | Life::Moved => self.roster.leave(place, 0.0, false),
-                    Life::Alive | Life::Trouble => {}
+                    Life::Alive | Life::Trouble { .. } => {}
                 }
             }
             None => {
                 round.saved += self.roster.copies(place).len() as u64;
                 match life {
-                    Life::Alive => match self.roster.root_of(place, shows) {
+                    Life::Alive => match self.roster.root_of(place, shows).or_else(|| self.heir(place, has_changed)) {
                         Some(root) => self.join_with_copies(root, place),
                         None => self.care(place, seconds(now), round),
                     },
-                    Life::Missing { .. } | Life::Moved => self.replace(place, round),
-                    Life::Trouble => {}
+                    Life::Missing { .. } | Life::Moved => _ = self.replace(place, round),
+                    // Trouble that lasts: a copy takes the place. Otherwise the copies are cared for as ever.
+                    Life::Trouble { .. } if self.roster.members[place].may_represent() => {
+                        self.care(place, seconds(now), round);
+                    }
+                    Life::Trouble { .. } => self.give_to_copy(place, seconds(now), round),
                 }
             }
         }
@@ -96,13 +100,14 @@ impl Continuous {
     }
 
     /// A representative is missing or moved. A copy takes its place, and is visited at once.
-    fn replace(&mut self, place: usize, round: &mut Round) {
-        if let Some(next) = self.roster.replace(place) {
-            round.replaced += 1;
-            self.pending.remove(&next);
-            self.roster.members[next].cluster.flags.urgent = true;
-            self.place(next);
-        }
+    /// Returns that copy; `None` if there is none that can.
+    pub(super) fn replace(&mut self, place: usize, round: &mut Round) -> Option<usize> {
+        let next = self.roster.replace(place)?;
+        round.replaced += 1;
+        self.pending.remove(&next);
+        self.roster.members[next].cluster.flags.urgent = true;
+        self.place(next);
+        Some(next)
     }
 
     /// A representative was visited. Decides about each of its copies.

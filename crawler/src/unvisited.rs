@@ -1,0 +1,152 @@
+//! Records of visits that could not be made. A URL has a record from the visit that was refused before its fetch
+//! (because robots.txt forbids it now, for example) until it is fetched again. A host has a record from the first round
+//! that could not ask it until it answers.
+
+use std::ops::ControlFlow;
+
+use dedup_stage::store::{Result, Session, codec};
+use dedup_stage::url::{PageId, SiteId, UrlId};
+use frontier::{Millis, SkipReason};
+use serde::{Deserialize, Serialize};
+
+use crate::spaces;
+
+/// A URL that was fetched before and is refused now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Why.
+    pub reason: SkipReason,
+    /// The number of its last visit.
+    pub visit: u32,
+    /// When it was refused first, in milliseconds since 1970.
+    pub since: Millis,
+    /// When it was refused last, in milliseconds since 1970.
+    pub last: Millis,
+}
+
+/// A host that could not be asked when a round ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unreachable {
+    /// Its name.
+    pub host: String,
+    /// The end of the first round that could not ask it, in milliseconds since 1970.
+    pub since: Millis,
+    /// The end of the last one, in milliseconds since 1970.
+    pub last: Millis,
+    /// The number of these rounds. Rounds that end within [`Unreachable::APART`] of each other count as one.
+    pub rounds: u32,
+    /// Pages that the last round was to visit and could not.
+    pub pages: u64,
+}
+
+/// All records.
+#[derive(Debug, Default)]
+pub struct Records {
+    /// URLs.
+    pub refused: Vec<(UrlId, Refused)>,
+    /// Hosts.
+    pub unreachable: Vec<(SiteId, Unreachable)>,
+}
+
+impl Refused {
+    /// The record of a URL.
+    pub fn get(url: UrlId, session: &Session) -> Result<Option<Self>> {
+        let bytes = session.get(spaces::UNVISITED, &url.to_bytes())?;
+        bytes.map(|bytes| codec::decode(&bytes, "a visit that was refused")).transpose()
+    }
+
+    /// The next visit to a page was refused.
+    pub fn note(page: PageId, reason: SkipReason, now: Millis, session: &mut Session) -> Result<()> {
+        let before = Self::get(page.url, session)?.filter(|before| before.reason == reason);
+        let record = Self { reason, visit: page.visit, since: before.map_or(now, |before| before.since), last: now };
+        session.put(spaces::UNVISITED, page.url.to_bytes(), codec::encode(&record));
+        Ok(())
+    }
+
+    /// A URL was fetched.
+    pub fn clear(url: UrlId, session: &mut Session) -> Result<()> {
+        if session.get(spaces::UNVISITED, &url.to_bytes())?.is_some() {
+            session.delete(spaces::UNVISITED, url.to_bytes());
+        }
+        Ok(())
+    }
+}
+
+impl Unreachable {
+    /// Rounds whose ends are closer than this, in milliseconds, count as one.
+    pub const APART: Millis = 3_600_000;
+
+    /// The record of a host.
+    pub fn get(site: SiteId, session: &Session) -> Result<Option<Self>> {
+        let bytes = session.get(spaces::UNVISITED, &site.to_bytes())?;
+        bytes.map(|bytes| codec::decode(&bytes, "a host that could not be asked")).transpose()
+    }
+
+    /// A round has ended, and could not make its visits to this many pages of a host.
+    pub fn note(site: SiteId, host: &str, pages: u64, now: Millis, session: &mut Session) -> Result<()> {
+        let record = match Self::get(site, session)? {
+            Some(before) if now.saturating_sub(before.last) < Self::APART => Self { pages, ..before },
+            Some(before) => Self { rounds: before.rounds + 1, last: now, pages, ..before },
+            None => Self { host: host.to_owned(), since: now, last: now, rounds: 1, pages },
+        };
+        session.put(spaces::UNVISITED, site.to_bytes(), codec::encode(&record));
+        Ok(())
+    }
+
+    /// A host has answered.
+    pub fn clear(site: SiteId, session: &mut Session) -> Result<()> {
+        if session.get(spaces::UNVISITED, &site.to_bytes())?.is_some() {
+            session.delete(spaces::UNVISITED, site.to_bytes());
+        }
+        Ok(())
+    }
+}
+
+impl Records {
+    /// Reads all records.
+    pub fn read(session: &Session) -> Result<Self> {
+        let (mut records, mut failure) = (Self::default(), None);
+        session.scan(spaces::UNVISITED, &[], &[], &mut |key, value| {
+            let taken = match (UrlId::read(key), SiteId::read(key)) {
+                (Some(url), _) => {
+                    codec::decode(value, "a visit that was refused").map(|refused| records.refused.push((url, refused)))
+                }
+                (None, Some(site)) => codec::decode(value, "a host that could not be asked")
+                    .map(|unreachable| records.unreachable.push((site, unreachable))),
+                (None, None) => Ok(()),
+            };
+            failure = taken.err();
+            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        failure.map_or(Ok(records), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::Memory;
+
+    use super::*;
+
+    #[test]
+    fn a_record_keeps_its_beginning_until_it_is_cleared() {
+        let mut session = Session::new(Box::new(Memory::default()));
+        let site = SiteId { domain: 1, host: 2 };
+        let url = UrlId { site, url: 3 };
+        for now in [5, 9] {
+            Refused::note(PageId { url, visit: 2 }, SkipReason::Robots, now, &mut session).unwrap();
+        }
+        for now in [0, 1_000, Unreachable::APART, 2 * Unreachable::APART] {
+            Unreachable::note(site, "a.test", 7, now, &mut session).unwrap();
+        }
+        let Records { refused, unreachable } = Records::read(&session).unwrap();
+        assert_eq!(refused, [(url, Refused { reason: SkipReason::Robots, visit: 2, since: 5, last: 9 })]);
+        let expected =
+            Unreachable { host: "a.test".into(), since: 0, last: 2 * Unreachable::APART, rounds: 3, pages: 7 };
+        assert_eq!(unreachable, [(site, expected)]);
+        Refused::clear(url, &mut session).unwrap();
+        Unreachable::clear(site, &mut session).unwrap();
+        assert!(Records::read(&session).unwrap().refused.is_empty());
+        assert_eq!(Unreachable::get(site, &session).unwrap(), None);
+    }
+}
