@@ -33,8 +33,11 @@ pub struct Unreachable {
     pub since: Millis,
     /// The end of the last one, in milliseconds since 1970.
     pub last: Millis,
-    /// The number of these rounds. Rounds that end within [`Unreachable::APART`] of each other count as one.
+    /// The number of these rounds. Rounds that end within [`Unreachable::APART`] of the last one that counted do not
+    /// count.
     pub rounds: u32,
+    /// The end of the last round that counted, in milliseconds since 1970.
+    pub counted: Millis,
     /// Pages that the last round was to visit and could not.
     pub pages: u64,
 }
@@ -73,7 +76,7 @@ impl Refused {
 }
 
 impl Unreachable {
-    /// Rounds whose ends are closer than this, in milliseconds, count as one.
+    /// Rounds that end closer to the last round that counted, in milliseconds, do not count.
     pub const APART: Millis = 3_600_000;
 
     /// The record of a host.
@@ -85,9 +88,9 @@ impl Unreachable {
     /// A round has ended, and could not make its visits to this many pages of a host.
     pub fn note(site: SiteId, host: &str, pages: u64, now: Millis, session: &mut Session) -> Result<()> {
         let record = match Self::get(site, session)? {
-            Some(before) if now.saturating_sub(before.last) < Self::APART => Self { pages, ..before },
-            Some(before) => Self { rounds: before.rounds + 1, last: now, pages, ..before },
-            None => Self { host: host.to_owned(), since: now, last: now, rounds: 1, pages },
+            Some(before) if now.saturating_sub(before.counted) < Self::APART => Self { last: now, pages, ..before },
+            Some(before) => Self { rounds: before.rounds + 1, last: now, counted: now, pages, ..before },
+            None => Self { host: host.to_owned(), since: now, last: now, rounds: 1, counted: now, pages },
         };
         session.put(spaces::UNVISITED, site.to_bytes(), codec::encode(&record));
         Ok(())
@@ -136,13 +139,14 @@ mod tests {
         for now in [5, 9] {
             Refused::note(PageId { url, visit: 2 }, SkipReason::Robots, now, &mut session).unwrap();
         }
-        for now in [0, 1_000, Unreachable::APART, 2 * Unreachable::APART] {
+        let apart = Unreachable::APART;
+        for now in [0, 1_000, apart, 2 * apart, 2 * apart + 5] {
             Unreachable::note(site, "a.test", 7, now, &mut session).unwrap();
         }
         let Records { refused, unreachable } = Records::read(&session).unwrap();
         assert_eq!(refused, [(url, Refused { reason: SkipReason::Robots, visit: 2, since: 5, last: 9 })]);
         let expected =
-            Unreachable { host: "a.test".into(), since: 0, last: 2 * Unreachable::APART, rounds: 3, pages: 7 };
+            Unreachable { host: "a.test".into(), since: 0, last: 2 * apart + 5, rounds: 3, counted: 2 * apart, pages: 7 };
         assert_eq!(unreachable, [(site, expected)]);
         Refused::clear(url, &mut session).unwrap();
         Unreachable::clear(site, &mut session).unwrap();

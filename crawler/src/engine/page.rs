@@ -197,7 +197,8 @@ impl Desk<'_> {
     }
 
     /// Whether a page is unique, but has so little text that it is no evidence about other pages: too little for a
-    /// fingerprint, and nothing that its host has not shown lately, except numbers and words of its own URL.
+    /// fingerprint, and nothing that its host has not shown lately, except numbers, dates and words of its own URL. A
+    /// page with a few words that an earlier page has, and with other links, is no evidence, either.
     fn says_little(&mut self, job: &Job, finding: &PageFinding, judgement: &Judgement) -> bool {
         if judgement.verdict != Verdict::Unique || finding.page.signature.is_some() {
             return false;

@@ -1,5 +1,5 @@
-//! Names of months and days, and their usual short forms, in the languages of most pages. A page of an endless calendar
-//! has another one in its title, and says nothing by that.
+//! Names of months and days, and their usual short forms, in the languages of most pages. The pages of an endless
+//! calendar differ in these names, and in nothing else.
 
 /// The names, separated by blanks. (The gist of a page leaves them out, as it leaves out numbers.)
 pub const NAMES: [&str; 12] = [

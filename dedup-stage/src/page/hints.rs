@@ -132,7 +132,8 @@ fn of_class(value: &[u8]) -> Hint {
 }
 
 fn of_id(value: &[u8]) -> Hint {
-    let (mut signs, mut last, mut has_topic) = (Signs::NONE, Signs::NONE, false);
+    // Words of other alphabets are no words of the layout.
+    let (mut signs, mut last, mut has_topic) = (Signs::NONE, Signs::NONE, !value.is_ascii());
     for word in words(value) {
         last = Signs::NONE;
         match Word::of(word) {
@@ -219,6 +220,7 @@ mod tests {
             ("the-http-cookie", Hint::None),
             ("navigation-systems", Hint::None),
             ("http.cookies.Morsel.copyright", Hint::None),
+            ("доля-share", Hint::None),
             ("main-content", Hint::Content),
             ("overview", Hint::None),
         ] {

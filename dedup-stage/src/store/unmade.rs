@@ -22,7 +22,7 @@ pub fn delete(dir: &Path) -> io::Result<()> {
         return Ok(());
     }
     let Ok(lock) = File::options().write(true).open(dir.join(LOCK)) else { return Ok(()) };
-    if lock.try_lock().is_err() || !is_blank(&journal)? {
+    if lock.try_lock().is_err() || has_more(dir)? || !is_blank(&journal)? {
         return Ok(());
     }
     match fs::remove_dir_all(dir.join(TABLES)) {
@@ -35,6 +35,21 @@ pub fn delete(dir: &Path) -> io::Result<()> {
     }
     // The journal goes last, because it is the sign by which the folder is recognized.
     fs::remove_file(journal)
+}
+
+/// Whether there is a second journal, or a table other than the first. Then the store was made long ago.
+fn has_more(dir: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == "jnl") && !path.ends_with(JOURNAL) {
+            return Ok(true);
+        }
+    }
+    match fs::read_dir(dir.join(TABLES)) {
+        Ok(mut tables) => Ok(tables.any(|table| table.is_ok_and(|table| table.file_name() != "0"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether a journal has no byte but zeros: it is allocated ahead.

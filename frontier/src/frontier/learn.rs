@@ -57,8 +57,8 @@ impl Frontier {
         }
     }
 
-    /// A page was answered well, but says little: its host has said the same before, except numbers and words of its own
-    /// URL. It tells nothing, as for [`Frontier::no_verdict`]. But a trap may have such pages without end. So one such
+    /// A page was answered well, but says little: it has few words, and its host has said them before, or only its links
+    /// are new. It is no evidence, as for [`Frontier::no_verdict`]. A trap may have such pages without end. So one such
     /// page in four spends the budget of its group and host, as a duplicate does.
     pub fn says_little(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
         if job.page.url.url.is_multiple_of(4)

@@ -144,7 +144,7 @@ impl Frontier {
     }
 
     /// The number of sitemaps that robots.txt files named and that were not queued, because their host, or the host
-    /// that names them, has too many. Each counts once.
+    /// that names them, has too many. A sitemap counts each time that it is named.
     pub fn take_sitemaps_left(&mut self) -> u64 {
         std::mem::take(&mut self.naming.left)
     }

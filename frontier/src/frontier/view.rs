@@ -200,14 +200,15 @@ impl Frontier {
     }
 
     /// Whether nothing can be asked of a host at `now`: it is slowed down or set aside after failures, it has no
-    /// address, or its robots.txt cannot be had.
+    /// address, or none of its robots.txt files can be had. False for a host that sleeps on disk.
     pub fn is_out_of_reach(&self, site: SiteId, now: Millis) -> bool {
         let Some(host) = self.hosts.find(site).map(|id| self.hosts.get(id)) else { return false };
-        let origins = host.groups.iter().filter_map(|group| host.origins.get(group.origin));
+        let mut origins = host.groups.iter().filter_map(|group| host.origins.get(group.origin)).peekable();
         host.pace.is_troubled() && host.pace.not_before > now
             || host.addresses.withholds().is_some()
             || self.conduct.politeness.robots == Robots::Obey
-                && origins.filter_map(|origin| origin.withholds()).next().is_some()
+                && origins.peek().is_some()
+                && origins.all(|origin| origin.withholds().is_some())
     }
 
     /// The budgets of hosts in memory of which at least half is spent.

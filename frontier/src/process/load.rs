@@ -52,8 +52,8 @@ impl Load {
         Self { slots, window: slots * Self::PARTS, sitemaps: Self::SITEMAPS, late: [None; 2], cut_at: 0 }
     }
 
-    /// The answer to a request for a page, a sitemap or a robots.txt was taken at `now`. `usual` is the cost of a usual one, in
-    /// microseconds.
+    /// The answer to a request for a page, a sitemap or a robots.txt was taken at `now`. `usual` is the cost of a usual
+    /// one, in microseconds.
     pub fn taken(&mut self, taken: &Taken, usual: u64, now: Millis) {
         let Taken { lag, micros, .. } = *taken;
         if taken.kind == JobKind::Sitemap {

@@ -10,7 +10,7 @@
 //! - The hosts of a registrable domain, and the hosts at an address, hold at most a quarter while other hosts are
 //!   ready.
 //! - Few sitemaps are open at once, unless they are read in time. One sitemap can name 50,000 hosts. While proven hosts
-//!   have work, at most a quarter of the slots is for sitemaps, because they come before pages. (A sitemap that a
+//!   have work, sitemaps have at most a quarter of the places, because they come before pages. (A sitemap that a
 //!   server sends slowly gives its place to another one: `frontier/sitemap_places.rs`.)
 //! - A domain that has many hosts in memory takes turns with all other hosts whose URLs are as good. Otherwise it would
 //!   have nearly all turns of a crawl that lacks processor time and not slots.

@@ -25,8 +25,8 @@ use super::heard;
 use super::listed::Listed;
 use super::lists::{List, Lists};
 use super::member::{Life, Member};
+use super::reach::Site;
 use super::roster::Roster;
-use super::share::Balance;
 use super::{MOST_OPEN, PRIORITY, Round, queue};
 use crate::record::PageRecord;
 
@@ -57,18 +57,6 @@ pub(in crate::engine) struct Continuous {
     /// Seconds from one request to a host to the next.
     delay: f32,
     pub(super) survey: Survey,
-}
-
-/// A host.
-#[derive(Debug)]
-pub(super) struct Site {
-    /// Places of its URLs.
-    pub(super) places: Vec<usize>,
-    balance: Balance,
-    /// The visit of this host that waits in the frontier's queue behind new URLs.
-    behind: Option<u64>,
-    /// Since when a visit of this host waits in the frontier's queue.
-    pub(super) waits: Option<Seconds>,
 }
 
 /// A URL that could not be fetched is tried again after this many seconds.
@@ -275,6 +263,9 @@ impl Continuous {
                 self.count_visit(host);
                 let dated = heard::hear(&mut self.refresh, host, &self.roster.members[place], page.visit, record);
                 heard::keep(page, dated, &self.refresh.learned(host).signals, session);
+                if record.status > 0 {
+                    self.answers(host);
+                }
                 self.visited(place, page.visit, record, dated, now, round);
             }
             None => {
@@ -366,7 +357,7 @@ impl Continuous {
         let (refresh, sites, delay) = (&mut self.refresh, &mut self.sites, self.delay);
         let roster = &self.roster;
         *self.hosts.entry(site).or_insert_with(|| {
-            sites.push(Site { places: Vec::new(), balance: Balance::default(), behind: None, waits: None });
+            sites.push(Site::default());
             refresh.add_host(delay, roster.learned(site))
         })
     }

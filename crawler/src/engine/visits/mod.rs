@@ -300,10 +300,14 @@ impl Visits {
     fn replace(&mut self, place: usize, round: &mut Round) -> bool {
         let Some(next) = self.roster.replace(place) else { return false };
         round.replaced += 1;
-        if !self.checks.remove(&next) {
+        // Its check may have been made, or may wait already.
+        let was_seen = self.was_seen(next, round);
+        if !self.checks.remove(&next) && !was_seen {
             round.trusted = round.trusted.saturating_sub(1);
         }
-        self.push(next, 0);
+        if !was_seen {
+            self.push(next, 0);
+        }
         true
     }
 

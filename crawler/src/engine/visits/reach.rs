@@ -12,9 +12,25 @@ use url::Url;
 
 use super::continuous::AGAIN;
 use super::member::{Member, Reach};
+use super::share::Balance;
 use super::{Continuous, Round, Visits};
 use crate::record::PageRecord;
 use crate::unvisited::{Refused, Unreachable};
+
+/// A host of a continuous crawl.
+#[derive(Debug, Default)]
+pub(super) struct Site {
+    /// Places of its URLs.
+    pub places: Vec<usize>,
+    /// How its last fetches were divided between new URLs and visits.
+    pub balance: Balance,
+    /// The visit of this host that waits in the frontier's queue behind new URLs.
+    pub behind: Option<u64>,
+    /// Since when a visit of this host waits in the frontier's queue.
+    pub waits: Option<Seconds>,
+    /// The places of its URLs that cannot be visited because the host cannot be asked.
+    pub gave_way: Vec<usize>,
+}
 
 impl Visits {
     /// Copies that could not be asked in an earlier round are asked for besides the planned checks, as far as the bound
@@ -169,10 +185,22 @@ impl Continuous {
             return Ok(());
         }
         let places = site.places.clone();
-        places.iter().for_each(|place| self.roster.members[*place].reach = Reach::Barred);
+        for &place in &places {
+            let before = std::mem::replace(&mut self.roster.members[place].reach, Reach::Barred);
+            if before != Reach::Barred {
+                self.sites[host as usize].gave_way.push(place);
+            }
+        }
         places.iter().for_each(|place| self.give_to_copy(*place, at, round));
         let pages = places.iter().filter(|place| self.roster.members[**place].of.is_none()).count() as u64;
         note(&self.roster.members[first], pages, now, session)
+    }
+
+    /// A host has answered, so its URLs can be visited again.
+    pub(super) fn answers(&mut self, host: HostNumber) {
+        for place in std::mem::take(&mut self.sites[host as usize].gave_way) {
+            self.roster.members[place].reach = Reach::Open;
+        }
     }
 
     /// A representative cannot be had. A copy takes its place until it can.

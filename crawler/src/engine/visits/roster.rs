@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{SiteId, UrlId};
-use frontier::Via;
 use frontier::refresh::Learned;
 use frontier::refresh::copies::{Pair, Pairs};
 use frontier::refresh::signals::Signals;
+use frontier::refresh::time::{days, seconds};
+use frontier::{Millis, Via};
 
 use super::listed::Records;
 use super::member::{Checked, Life, Member, Reach};
@@ -143,11 +144,21 @@ impl Roster {
     }
 
     /// The representative of the page that this URL repeats (`shows`). `None` if that is the URL itself, or if the page
-    /// is missing or moved.
+    /// is missing or moved, or cannot be had.
     pub fn root_of(&self, place: usize, shows: Option<UrlId>) -> Option<usize> {
         let shows = self.place(shows?)?;
         let root = self.representative(shows).unwrap_or(shows);
         (root != place && self.members[root].may_represent() && self.members[root].of.is_none()).then_some(root)
+    }
+
+    /// Whether a member can be a representative.
+    pub fn can_represent(&self, place: usize) -> bool {
+        self.members[place].may_represent()
+    }
+
+    /// Whether the content of a representative was seen to change within this many days before `now`.
+    pub fn has_changed_since_check(&self, representative: usize, since: f32, now: Millis) -> bool {
+        days(self.members[representative].cluster.changed, seconds(now)) < since
     }
 
     /// A URL becomes a copy of this representative.
@@ -262,15 +273,22 @@ impl Roster {
         let next = self.youngest(self.copies.get(&dead)?)?;
         let mut copies = self.copies.remove(&dead)?;
         self.trusted -= copies.len() as u64;
+        for copy in &copies {
+            let weight = self.members[*copy].cluster.weight;
+            self.members[dead].cluster.reweigh(-weight);
+        }
         copies.retain(|copy| *copy != next);
         self.put(next, copies);
         Some(next)
     }
 
-    /// All copies whose pair is that of this copy and `of`.
+    /// All copies whose pair is that of this copy and `of`, except those that cannot be visited.
     pub fn alike(&self, of: UrlId, copy: usize) -> Vec<usize> {
         let site = self.members[copy].id.site;
-        let is_alike = |member: &Member| member.id.site == site && member.of.is_some_and(|other| other.site == of.site);
+        let is_alike = |member: &Member| {
+            let is_of_pair = member.id.site == site && member.of.is_some_and(|other| other.site == of.site);
+            is_of_pair && member.reach != Reach::Barred
+        };
         (0..self.members.len()).filter(|at| is_alike(&self.members[*at])).collect()
     }
 }

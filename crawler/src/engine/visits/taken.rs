@@ -44,7 +44,7 @@ impl Continuous {
                 self.roster.all_pairs.spent();
                 let since = days(checked, seconds(now));
                 match life {
-                    Life::Alive if is_judged => self.checked(place, shows, since, now, round),
+                    Life::Alive if is_judged => self.checked(place, (shows, has_changed), since, now, round),
                     Life::Missing { .. } | Life::Moved => self.roster.leave(place, 0.0, false),
                     Life::Alive | Life::Trouble { .. } => {}
                 }
@@ -52,10 +52,13 @@ impl Continuous {
             None => {
                 round.saved += self.roster.copies(place).len() as u64;
                 match life {
-                    Life::Alive => match self.roster.root_of(place, shows).or_else(|| self.heir(place, has_changed)) {
-                        Some(root) => self.join_with_copies(root, place),
-                        None => self.care(place, seconds(now), round),
-                    },
+                    Life::Alive => {
+                        let heir = self.heir(place, has_changed);
+                        match self.roster.root_of(place, shows).or(heir) {
+                            Some(root) => self.join_with_copies(root, place),
+                            None => self.care(place, seconds(now), round),
+                        }
+                    }
                     Life::Missing { .. } | Life::Moved => _ = self.replace(place, round),
                     // Trouble that lasts: a copy takes the place. Otherwise the copies are cared for as ever.
                     Life::Trouble { .. } if self.roster.members[place].may_represent() => {
@@ -68,12 +71,23 @@ impl Continuous {
         self.place(place);
     }
 
-    /// A copy was checked. `since`: days since its last check.
-    fn checked(&mut self, place: usize, shows: Option<UrlId>, since: f32, now: Millis, round: &mut Round) {
+    /// A copy was checked: the page that it repeats, and whether it has changed. `since`: days since its last check.
+    fn checked(
+        &mut self,
+        place: usize,
+        (shows, has_changed): (Option<UrlId>, Option<bool>),
+        since: f32,
+        now: Millis,
+        round: &mut Round,
+    ) {
         let Some(representative) = self.roster.representative(place) else { return };
         // A copy of another copy of the same page is a copy of that page.
         let root = self.roster.root_of(place, shows);
-        if root == Some(representative) {
+        // The original may be missing, or it cannot be had, and another copy has taken its place. As long as neither
+        // copy changes, both show the same.
+        let is_orphan = shows.and_then(|of| self.roster.place(of)).is_some_and(|of| !self.roster.can_represent(of));
+        let is_as_before = has_changed == Some(false) && !self.roster.has_changed_since_check(representative, since, now);
+        if root == Some(representative) || root.is_none() && is_orphan && is_as_before {
             self.roster.agreed(place, since);
             return;
         }

@@ -13,8 +13,11 @@ use crate::page::tokenizer::{Attribute, Content, Name, Sink, Tag};
 const A: Name = Name::of("a");
 const ASIDE: Name = Name::of("aside");
 const BODY: Name = Name::of("body");
+const DD: Name = Name::of("dd");
+const DT: Name = Name::of("dt");
 const HEADER: Name = Name::of("header");
 const IFRAME: Name = Name::of("iframe");
+const LI: Name = Name::of("li");
 const SECTION: Name = Name::of("section");
 
 /// Fills an outline, tag by tag.
@@ -99,10 +102,10 @@ impl<'a> Builder<'a> {
                 return;
             }
             // Programs make the identifiers of sections and entries from their headings and names.
-            let has_heading =
-                tag.name == SECTION || element.closes_itself() || class.as_deref().is_some_and(is_section);
-            let id = tag.value(Attribute::Id).filter(|_| !has_heading);
-            for hint in [class.map(|class| self.hints.of_class(&class)), id.map(|id| self.hints.of_id(&id))] {
+            let is_named = [SECTION, DT, DD, LI].contains(&tag.name) || class.as_deref().is_some_and(is_section);
+            let of_id = tag.value(Attribute::Id).map(|id| self.hints.of_id(&id));
+            let of_id = of_id.filter(|hint| !is_named || *hint == Hint::Content);
+            for hint in [class.map(|class| self.hints.of_class(&class)), of_id] {
                 match hint.unwrap_or_default() {
                     Hint::Chrome(named) => signs |= named,
                     Hint::Content => content = true,
