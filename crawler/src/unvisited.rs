@@ -145,8 +145,14 @@ mod tests {
         }
         let Records { refused, unreachable } = Records::read(&session).unwrap();
         assert_eq!(refused, [(url, Refused { reason: SkipReason::Robots, visit: 2, since: 5, last: 9 })]);
-        let expected =
-            Unreachable { host: "a.test".into(), since: 0, last: 2 * apart + 5, rounds: 3, counted: 2 * apart, pages: 7 };
+        let expected = Unreachable {
+            host: "a.test".into(),
+            since: 0,
+            last: 2 * apart + 5,
+            rounds: 3,
+            counted: 2 * apart,
+            pages: 7,
+        };
         assert_eq!(unreachable, [(site, expected)]);
         Refused::clear(url, &mut session).unwrap();
         Unreachable::clear(site, &mut session).unwrap();

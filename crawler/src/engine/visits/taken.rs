@@ -86,7 +86,8 @@ impl Continuous {
         // The original may be missing, or it cannot be had, and another copy has taken its place. As long as neither
         // copy changes, both show the same.
         let is_orphan = shows.and_then(|of| self.roster.place(of)).is_some_and(|of| !self.roster.can_represent(of));
-        let is_as_before = has_changed == Some(false) && !self.roster.has_changed_since_check(representative, since, now);
+        let is_as_before =
+            has_changed == Some(false) && !self.roster.has_changed_since_check(representative, since, now);
         if root == Some(representative) || root.is_none() && is_orphan && is_as_before {
             self.roster.agreed(place, since);
             return;
