@@ -62,15 +62,18 @@ impl Word {
     }
 }
 
+/// The hint in a value, and whether it is a class that says that the element is a section of a text.
+type Read = (Hint, bool);
+
 /// Reads hints. Class values repeat, so the hints of this page are remembered.
 #[derive(Debug)]
 pub struct Hints {
-    seen: Box<[(u64, Hint); Hints::SLOTS]>,
+    seen: Box<[(u64, Read); Hints::SLOTS]>,
 }
 
 impl Default for Hints {
     fn default() -> Self {
-        Self { seen: Box::new([(0, Hint::None); Self::SLOTS]) }
+        Self { seen: Box::new([(0, (Hint::None, false)); Self::SLOTS]) }
     }
 }
 
@@ -80,20 +83,20 @@ impl Hints {
     /// Longer values, in bytes, are not looked at.
     const LONGEST: usize = 256;
 
-    /// The hint in the value of a `class` attribute.
-    pub fn of_class(&mut self, value: &str) -> Hint {
-        self.remembered(value, 0, of_class)
+    /// The hint in the value of a `class` attribute, and whether the element is a section of a text.
+    pub fn of_class(&mut self, value: &str) -> (Hint, bool) {
+        self.remembered(value, 0, |value| (of_class(value), is_section(value)))
     }
 
     /// The hint in the value of an `id` attribute.
     pub fn of_id(&mut self, value: &str) -> Hint {
-        self.remembered(value, 1, of_id)
+        self.remembered(value, 1, |value| (of_id(value), false)).0
     }
 
-    fn remembered(&mut self, value: &str, kind: u64, read: impl FnOnce(&[u8]) -> Hint) -> Hint {
+    fn remembered(&mut self, value: &str, kind: u64, read: impl FnOnce(&[u8]) -> Read) -> Read {
         let value = value.as_bytes();
         if value.is_empty() || value.len() > Self::LONGEST {
-            return Hint::None;
+            return (Hint::None, false);
         }
         let hash = xxh3_64_with_seed(value, kind);
         let slot = &mut self.seen[hash as usize % Self::SLOTS];
@@ -160,8 +163,8 @@ pub fn is_note(class: &str) -> bool {
 }
 
 /// Whether one of the classes says that the element is a section of a text.
-pub fn is_section(class: &str) -> bool {
-    let mut classes = class.split_ascii_whitespace().map(|class| without_number(class.as_bytes()));
+fn is_section(class: &[u8]) -> bool {
+    let mut classes = class.split(u8::is_ascii_whitespace).map(without_number);
     classes.any(|class| SECTIONS.iter().any(|section| section.as_bytes() == class))
 }
 
@@ -199,8 +202,8 @@ mod tests {
             ("acme-share-tools", chrome("share")),
             ("", Hint::None),
         ] {
-            assert_eq!(hints.of_class(value), hint, "{value}");
-            assert_eq!(hints.of_class(value), hint, "{value}, remembered");
+            assert_eq!(hints.of_class(value).0, hint, "{value}");
+            assert_eq!(hints.of_class(value).0, hint, "{value}, remembered");
         }
     }
 
@@ -227,7 +230,7 @@ mod tests {
             assert_eq!(hints.of_id(value), hint, "{value}");
             assert_eq!(hints.of_id(value), hint, "{value}, remembered");
         }
-        assert_eq!(hints.of_class("market-share"), chrome("share"), "the same value as a class");
+        assert_eq!(hints.of_class("market-share").0, chrome("share"), "the same value as a class");
     }
 
     #[test]
@@ -238,7 +241,18 @@ mod tests {
 
     #[test]
     fn classes_of_sections_are_whole_classes() {
-        assert!(["section", "sect1", "level2 refsect1", "chapter intro"].into_iter().all(is_section));
-        assert!(!["footer-section", "sections", "", "widget"].into_iter().any(is_section));
+        let mut hints = Hints::default();
+        for (value, is_section) in [
+            ("section", true),
+            ("sect1", true),
+            ("level2 refsect1", true),
+            ("chapter intro", true),
+            ("footer-section", false),
+            ("sections", false),
+            ("", false),
+            ("widget", false),
+        ] {
+            assert_eq!(hints.of_class(value).1, is_section, "{value}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::attributes::{has_word, is_hidden, is_open, refresh_target};
 use super::media;
 use super::region::Regions;
 use crate::page::Rels;
-use crate::page::hints::{Hint, Hints, is_note, is_section};
+use crate::page::hints::{Hint, Hints, is_note};
 use crate::page::outline::{Outline, Shape};
 use crate::page::signs::Signs;
 use crate::page::tags::{Element, Raw, Role};
@@ -101,12 +101,14 @@ impl<'a> Builder<'a> {
             if tag.name == ASIDE && class.as_deref().is_some_and(is_note) {
                 return;
             }
+            let (of_class, is_section) = class.map(|class| self.hints.of_class(&class)).unwrap_or_default();
             // Programs make the identifiers of sections and entries from their headings and names.
-            let is_named = [SECTION, DT, DD, LI].contains(&tag.name) || class.as_deref().is_some_and(is_section);
-            let of_id = tag.value(Attribute::Id).map(|id| self.hints.of_id(&id));
-            let of_id = of_id.filter(|hint| !is_named || *hint == Hint::Content);
-            for hint in [class.map(|class| self.hints.of_class(&class)), of_id] {
-                match hint.unwrap_or_default() {
+            let is_entry = [DT, DD, LI].contains(&tag.name);
+            let id = if is_entry { None } else { tag.value(Attribute::Id) };
+            let of_id = id.map(|id| self.hints.of_id(&id)).unwrap_or_default();
+            let is_named = tag.name == SECTION || is_section;
+            for hint in [of_class, if is_named && of_id != Hint::Content { Hint::None } else { of_id }] {
+                match hint {
                     Hint::Chrome(named) => signs |= named,
                     Hint::Content => content = true,
                     Hint::None => {}
