@@ -55,7 +55,7 @@ impl Naming {
     const MOST: u32 = config::bounds::SITEMAPS;
     /// Most sitemaps that its robots.txt names on other hosts.
     const ELSEWHERE: u32 = config::bounds::SITEMAPS_ELSEWHERE;
-    /// A host that has named more than this is not forgotten.
+    /// When there are more, those are forgotten first that have named no more than this.
     const MANY: u32 = Self::ELSEWHERE / 10;
 
     /// A host names one more sitemap. False if it has named too many.
@@ -63,7 +63,8 @@ impl Naming {
         if self.by_host.len() >= Self::HOSTS && !self.by_host.contains_key(&host) {
             self.by_host.retain(|_, names| names.all > Self::MANY);
             if self.by_host.len() >= Self::HOSTS {
-                return false;
+                // Otherwise, hosts that name many sitemaps could keep all others from naming any.
+                self.by_host.clear();
             }
         }
         let names = self.by_host.entry(host).or_default();
@@ -138,6 +139,10 @@ impl Frontier {
 
     /// Queues a sitemap that the robots.txt of the host of a URL names.
     pub(super) fn add_sitemap_of_robots(&mut self, sitemap: &Url, of: &Url, session: &mut Session) -> Result<()> {
+        if self.is_foreign(self.keys.site(sitemap)) {
+            // The caller sends it to its frontier, and has asked whether it may be named.
+            return Ok(());
+        }
         let admission = self.add_sitemap(sitemap, NamedBy::Robots(of), 0, session)?;
         self.naming.left += u64::from(matches!(admission, Admission::Refused(SkipReason::Trap) | Admission::LeftOut));
         Ok(())

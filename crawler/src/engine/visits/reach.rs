@@ -54,9 +54,7 @@ impl Visits {
     ) -> Result<()> {
         self.close(url);
         let Some(place) = self.roster.place(url) else { return Ok(()) };
-        Refused::note(PageId { url, visit: self.roster.members[place].visit }, reason, now, session)?;
-        round.forbidden += u64::from(reason == SkipReason::Robots);
-        let before = std::mem::replace(&mut self.roster.members[place].reach, Reach::Barred);
+        let before = bar(&mut self.roster.members[place], reason, now, round, session)?;
         if self.roster.members[place].of.is_some() {
             round.trusted += 1;
             self.ordered = self.ordered.saturating_sub(1);
@@ -150,9 +148,7 @@ impl Continuous {
         session: &mut Session,
     ) -> Result<()> {
         let Some(place) = self.roster.place(url) else { return Ok(()) };
-        Refused::note(PageId { url, visit: self.roster.members[place].visit }, reason, now, session)?;
-        round.forbidden += u64::from(reason == SkipReason::Robots);
-        self.roster.members[place].reach = Reach::Barred;
+        bar(&mut self.roster.members[place], reason, now, round, session)?;
         self.put_off(place, now, round);
         Ok(())
     }
@@ -218,6 +214,19 @@ impl Continuous {
         let is_as_before = has_changed == Some(false) && self.roster.members[root].cluster.changed <= since;
         (is_as_before && root != place && self.roster.members[root].may_represent()).then_some(root)
     }
+}
+
+/// Records that the visit to a URL was refused, and bars the URL. Returns how far it could be had before.
+fn bar(
+    member: &mut Member,
+    reason: SkipReason,
+    now: Millis,
+    round: &mut Round,
+    session: &mut Session,
+) -> Result<Reach> {
+    Refused::note(PageId { url: member.id, visit: member.visit }, reason, now, session)?;
+    round.forbidden += u64::from(reason == SkipReason::Robots);
+    Ok(std::mem::replace(&mut member.reach, Reach::Barred))
 }
 
 /// Records that the host of this page cannot be asked, and the number of its pages that are to be visited.

@@ -114,8 +114,8 @@ impl Continuous {
         self.roster.join(root, place);
     }
 
-    /// A representative is missing or moved. A copy takes its place, and is visited at once.
-    /// Returns that copy; `None` if there is none that can.
+    /// A representative is missing or moved, or cannot be had. A copy takes its place, and is visited at once. Returns
+    /// that copy; `None` if no copy can.
     pub(super) fn replace(&mut self, place: usize, round: &mut Round) -> Option<usize> {
         let next = self.roster.replace(place)?;
         round.replaced += 1;
