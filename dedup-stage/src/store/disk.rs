@@ -1,4 +1,5 @@
-//! The embedded store: fjall, with one keyspace for each [`Space`] and one journal. Batches are made durable by fsync.
+//! The embedded store: fjall, with one keyspace for each [`Space`] that has entries, and one journal. Batches are made
+//! durable by fsync.
 //!
 //! Commits are numbered. A commit leaves its number in each space that it touches. [`Space::META`] has the numbers of
 //! all spaces. If a journal ends early (a torn tail), fjall opens the store as of an earlier commit. But if a table on
@@ -9,17 +10,13 @@ use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fjall::compaction::Leveled;
-use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy, PinningPolicy};
-use fjall::{
-    AbstractTree, CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode,
-};
+use fjall::{AbstractTree, Database, Iter, Keyspace, OwnedWriteBatch, PersistMode};
 
-use super::{Batch, Change, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor, private, tear, unmade};
+use super::keyspaces::Keyspaces;
+use super::{Batch, Change, Error, Reader, Result, Space, Spaces, Store, Visitor, private, tear, unmade};
 
 /// A directory with a log-structured store, which is open in this process only.
 pub struct Disk {
@@ -41,17 +38,6 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The time after which a commit looks at the permissions of the files again.
 const PRIVATE: Duration = Duration::from_secs(1);
-
-/// The keyspaces of a store by the number of the space; `None` for numbers that no space of this store has.
-#[derive(Clone)]
-pub(super) struct Keyspaces(Arc<[Option<Keyspace>]>);
-
-impl Keyspaces {
-    pub(super) fn of(&self, space: Space) -> Result<&Keyspace> {
-        let unknown = || Error::Engine(format!("the store was opened without the space {}", space.name()));
-        self.0[space.number()].as_ref().ok_or_else(unknown)
-    }
-}
 
 /// The key of the entry with the number of the last commit that touched the space. In [`Space::META`] it has the
 /// numbers of all spaces. Visitors never see this entry.
@@ -83,12 +69,9 @@ impl Disk {
             Err(fjall::Error::JournalRecovery(_)) if tear::cut(dir)? => open()?,
             opened => opened?,
         };
-        let mut spaces: Vec<Option<Keyspace>> = (0..Space::MOST).map(|_| None).collect();
-        for space in wanted.iter() {
-            spaces[space.number()] = Some(database.keyspace(space.name(), || options(space, tables))?);
-        }
-        let mut disk =
-            Self { database, spaces: Keyspaces(spaces.into()), marks: [0; Space::MOST], tables, private: None };
+        let spaces = Keyspaces::open(&database, wanted, tables)?;
+        spaces.make(Space::META)?;
+        let mut disk = Self { database, spaces, marks: [0; Space::MOST], tables, private: None };
         let known = disk.marks_in(Space::META)?;
         for (mark, known) in disk.marks.iter_mut().zip(known) {
             *mark = known;
@@ -123,13 +106,14 @@ impl Disk {
     }
 
     fn marks_in(&self, space: Space) -> Result<Vec<u64>> {
-        let Some(value) = self.spaces.of(space)?.get(MARK)? else { return Ok(Vec::new()) };
+        let Some(keyspace) = self.spaces.find(space)? else { return Ok(Vec::new()) };
+        let Some(value) = keyspace.get(MARK)? else { return Ok(Vec::new()) };
         Ok(value.as_chunks::<8>().0.iter().map(|mark| u64::from_be_bytes(*mark)).collect())
     }
 
     /// Each space, with the bytes of its memory table.
     fn memory_tables(&self) -> impl Iterator<Item = (u64, &Keyspace)> {
-        self.spaces.0.iter().flatten().map(|space| (space.tree.active_memtable().size(), space))
+        self.spaces.iter().map(|space| (space.tree.active_memtable().size(), space))
     }
 
     /// Bytes in memory tables that are not full.
@@ -151,7 +135,7 @@ impl Disk {
     /// Waits while too many full memory tables are not on disk yet. Otherwise, commits that are faster than the one
     /// thread that writes tables would leave several full tables in each space.
     fn wait_for_room(&self) {
-        let full = || self.spaces.0.iter().flatten().map(Keyspace::sealed_memtable_count).sum::<usize>();
+        let full = || self.spaces.iter().map(Keyspace::sealed_memtable_count).sum::<usize>();
         // If the disk fails, the next commit returns the error.
         let looks = LONGEST_WAIT.as_millis() / LOOK.as_millis();
         (0..looks).take_while(|_| full() > config::bounds::FULL_TABLES).for_each(|_| sleep(LOOK));
@@ -178,43 +162,17 @@ pub(super) fn visit_all(
     Ok(())
 }
 
-/// The layout of a space on disk. `tables` is the number of bytes that all memory tables together may hold.
-fn options(space: Space, tables: u64) -> KeyspaceCreateOptions {
-    // While a table is made, its index holds a block in memory for each block on disk. Small tables bound that. And if
-    // a space grows at its end, the merges at the end leave older tables alone.
-    let table_size = |bytes| Arc::new(Leveled::default().with_table_target_size(bytes));
-    let options = KeyspaceCreateOptions::default().manual_journal_persist(true).max_memtable_size(tables / 2);
-    match space.layout() {
-        // No filters, and compressed blocks from the first level on.
-        Layout::Volume => options
-            .compaction_strategy(table_size(2 << 20))
-            .filter_policy(FilterPolicy::disabled())
-            .data_block_size_policy(BlockSizePolicy::all(8 << 10))
-            .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
-        Layout::Points => pinned(options).compaction_strategy(table_size(8 << 20)),
-        // No filters on the last level, which has nearly all keys that are asked for.
-        Layout::Known => pinned(options).compaction_strategy(table_size(8 << 20)).expect_point_read_hits(true),
-    }
-}
-
-/// Keeps the indexes and filters of all tables in memory. This takes a hundredth of what the tables take on disk. The
-/// cache is much smaller than the state of a large crawl, so without this each lookup would read two blocks of 100 KB
-/// from disk, to find one of 4 KB. (The indexes of very large levels have two parts. Only the small part stays in
-/// memory.)
-fn pinned(options: KeyspaceCreateOptions) -> KeyspaceCreateOptions {
-    options.index_block_pinning_policy(PinningPolicy::all(true)).filter_block_pinning_policy(PinningPolicy::all(true))
-}
-
 impl Store for Disk {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        Ok(self.spaces.of(space)?.get(key)?.map(|value| value.to_vec()))
+        let Some(keyspace) = self.spaces.find(space)? else { return Ok(None) };
+        Ok(keyspace.get(key)?.map(|value| value.to_vec()))
     }
 
     fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> Result<()> {
-        let space = self.spaces.of(space)?;
+        let Some(keyspace) = self.spaces.find(space)? else { return Ok(()) };
         visit_all(from, to, visit, |from, to| match to {
-            Some(to) => space.range(from..to),
-            None => space.range(from..),
+            Some(to) => keyspace.range(from..to),
+            None => keyspace.range(from..),
         })
     }
 
@@ -234,30 +192,32 @@ impl Disk {
         let mut marks = self.marks;
         marks[Space::META.number()] = number;
         // A batch that grows takes twice its memory meanwhile.
-        let places = batch.size_hint().0 + self.spaces.0.len();
+        let places = batch.size_hint().0 + Space::MOST;
         let out = OwnedWriteBatch::with_capacity(self.database.clone(), places);
         let mut out = out.durability(Some(PersistMode::SyncAll));
-        for change in batch {
-            marks[change.space.number()] = number;
-            let space = self.spaces.of(change.space)?;
-            match &change.value {
-                Some(value) => out.insert(space, change.key.as_slice(), value.as_slice()),
-                None => out.remove(space, change.key.as_slice()),
+        let made = self.spaces.iter().count();
+        for Change { space, key, value } in batch {
+            let key = key.as_slice();
+            match (value, self.spaces.find(*space)?) {
+                (Some(value), Some(keyspace)) => out.insert(keyspace, key, value.as_slice()),
+                (Some(value), None) => out.insert(self.spaces.make(*space)?, key, value.as_slice()),
+                (None, Some(keyspace)) => out.remove(keyspace, key),
+                // The space has no entry.
+                (None, None) => continue,
+            }
+            if marks[space.number()] != number {
+                marks[space.number()] = number;
+                out.insert(self.spaces.make(*space)?, MARK, number.to_be_bytes());
             }
         }
-        let meta = self.spaces.of(Space::META)?;
-        for (space, _) in self.spaces.0.iter().zip(marks).skip(1).filter(|(_, mark)| *mark == number) {
-            if let Some(space) = space {
-                out.insert(space, MARK, number.to_be_bytes());
-            }
-        }
-        out.insert(meta, MARK, marks.map(u64::to_be_bytes).concat());
+        out.insert(self.spaces.make(Space::META)?, MARK, marks.map(u64::to_be_bytes).concat());
         out.commit()?;
         self.marks = marks;
         self.bound_tables()?;
         self.wait_for_room();
+        let has_new_files = self.spaces.iter().count() > made;
         if let Some((dir, looked)) = &mut self.private
-            && looked.elapsed() >= PRIVATE
+            && (has_new_files || looked.elapsed() >= PRIVATE)
         {
             private::close(dir)?;
             *looked = Instant::now();

@@ -13,6 +13,7 @@ pub mod cut;
 mod disk;
 #[cfg(any(test, feature = "double"))]
 mod double;
+mod keyspaces;
 mod memory;
 mod private;
 mod reader;

@@ -2,7 +2,8 @@
 
 use fjall::{Database, Readable, Snapshot};
 
-use super::disk::{Keyspaces, visit_all};
+use super::disk::visit_all;
+use super::keyspaces::Keyspaces;
 use super::{Batch, Error, Result, Space, Store, Visitor};
 
 /// Makes snapshots of a [`Disk`](super::Disk). It may be sent to other threads, and cloned.
@@ -38,14 +39,15 @@ struct Frozen {
 
 impl Store for Frozen {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        Ok(self.snapshot.get(self.spaces.of(space)?, key)?.map(|value| value.to_vec()))
+        let Some(keyspace) = self.spaces.find(space)? else { return Ok(None) };
+        Ok(self.snapshot.get(keyspace, key)?.map(|value| value.to_vec()))
     }
 
     fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> Result<()> {
-        let space = self.spaces.of(space)?;
+        let Some(keyspace) = self.spaces.find(space)? else { return Ok(()) };
         visit_all(from, to, visit, |from, to| match to {
-            Some(to) => self.snapshot.range(space, from..to),
-            None => self.snapshot.range(space, from..),
+            Some(to) => self.snapshot.range(keyspace, from..to),
+            None => self.snapshot.range(keyspace, from..),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Tests the stores against plain maps, and the disk against damage.
 
 mod cut;
+mod keyspaces;
 mod tear;
 mod undo;
 mod unmade;
