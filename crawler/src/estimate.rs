@@ -43,6 +43,27 @@ impl Lost {
     }
 }
 
+/// An estimate, and when it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Found {
+    /// The estimate.
+    pub lost: Lost,
+    /// The number of URLs that were held or stopped then.
+    pub held_back: u64,
+}
+
+impl Found {
+    /// What is left of the estimate if `held_back` URLs are held or stopped now. No more pages can be lost than URLs
+    /// are held, but for those that lie behind them. If fewer URLs are held, fewer pages lie behind.
+    pub fn now(&self, held_back: u64) -> Lost {
+        let (now, then) = (held_back as f64, self.held_back as f64);
+        let share = if now < then { now / then } else { 1.0 };
+        let left = |pages: f64| pages.min(now.max(now + (pages - then) * share));
+        let Lost { estimate, low, high } = self.lost;
+        Lost { estimate: left(estimate), low: low.min(now), high: left(high) }
+    }
+}
+
 /// A random sample of the URLs held back, and its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {

@@ -7,7 +7,11 @@ mod two_sites;
 
 use std::sync::Arc;
 
-use tests::gate::{Archives, Branches, Crawled, Honest, Lists, Menus, Parts, Sections, Shape, Site, Trap, run, walk};
+use anyhow::Context;
+use crawler::estimate::{Found, Lost};
+use tests::gate::{
+    Archives, Branches, Crawled, Dates, Honest, Lists, Menus, Parts, Sections, Shape, Site, Trap, run, walk,
+};
 
 /// The settings of the gate: the default, and without the rescue at the end.
 const DROP: &[(&str, &str)] = &[("dedup.on-duplicate", "drop")];
@@ -248,6 +252,26 @@ fn short_pages_and_pictures_behind_equal_lists_are_found() -> anyhow::Result<()>
 #[test]
 fn a_shop_is_crawled_to_the_products_that_no_list_shows() -> anyhow::Result<()> {
     honest(Honest::Shop)
+}
+
+/// Catches an estimate that is silent about what lies behind the end of a chain that was given up.
+#[test]
+fn the_end_of_a_chain_that_was_given_up_is_told() -> anyhow::Result<()> {
+    for pages in [20, 70, 90] {
+        let site: Arc<dyn Site> = Arc::new(Dates::draw(pages, pages));
+        let truth = walk(&*site);
+        let Crawled { seen, stats, lost, .. } = run(&site, DROP)?;
+        let missed = (truth.things.len() - seen.things.len()) as f64;
+        let lost = stats.lost(lost.map(|lost| Found { lost, held_back: stats.held + stats.stopped }));
+        let Lost { low, high, .. } = lost.context("an estimate")?;
+        println!("{pages} pages: {missed} missed; {low:.0} to {high:.0}, {} open ends", stats.open_ends);
+        assert_eq!(stats.open_ends, u64::from(missed > 0.0), "{pages} pages");
+        assert_eq!(stats.complete, missed == 0.0, "{pages} pages");
+        // What lies behind one URL counts as far as it is not more than what was fetched.
+        let told = missed.min(0.5 * seen.urls.len() as f64);
+        assert!(low <= missed && told <= high, "{pages} pages: {missed} missed, {low} to {high}");
+    }
+    Ok(())
 }
 
 /// The number of fetches in `drop`, with `dedup.audits = false`, at commit cc3b1d4, for the seeds 1 to 4. (At that

@@ -144,6 +144,7 @@ impl Known {
         "retrying",
         "unread",
         "uncovered",
+        "open_ends",
         "complete",
         "walls_with_account",
         "refused_with_account",
@@ -168,7 +169,7 @@ impl Known {
         Ok(Self {
             // While the crawl runs, or can be continued where it was killed, the sample is not complete.
             lost: match reason {
-                Some(_) if !dir.is_running() => stats.lost(engine::lost(dir.session())?),
+                Some(_) if !dir.is_running() => stats.lost(engine::found(dir.session())?),
                 _ => None,
             },
             stats,

@@ -150,6 +150,11 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
         );
         row("lost", estimate.round() as u64, String::new(), &meaning);
     }
+    if stats.open_ends > 0 {
+        let meaning =
+            format!("met only on pages that were fetched as trials:\n{:31}what lies behind these is unknown", "");
+        row("", stats.open_ends, String::new(), &meaning);
+    }
     let mut head = "refused";
     for reason in SkipReason::ALL {
         if let Some(count) = stats.refused.get(reason.name()) {
@@ -302,6 +307,7 @@ mod tests {
     fn no_row_of_a_round_or_of_a_reason_is_wider_than_a_terminal() {
         let stats = Stats {
             pages: 10,
+            open_ends: 3,
             refused: SkipReason::ALL.iter().map(|reason| (reason.name().to_owned(), 1)).collect(),
             beyond: [("max-pages-per-host".to_owned(), 1), ("max-pages-per-domain".to_owned(), 1)].into(),
             round: Some(Round { number: 3, visits: 5, trusted: 2_000, checked: 100, ..Round::default() }),

@@ -81,7 +81,7 @@ use ledger::Ledger;
 pub use log::Log;
 use login::LogIn;
 pub use peers::{All, Event, PeerProgress, Peers, PeersError, Phase, Proposed, QuotaRequest};
-pub use rescue::lost;
+pub use rescue::{found, lost};
 pub use start::run;
 pub use stats::{LongDelays, Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use together::{PAGES_AT, places};
@@ -390,7 +390,7 @@ impl Engine<'_> {
             counts,
             frontier: &self.desk.frontier,
             in_flight: self.jobs.open(),
-            lost: stats.lost(lost(session).ok().flatten()),
+            lost: stats.lost(found(session).ok().flatten()),
             harvest: stats.harvest(),
             trouble: self.desk.local.what(),
             now,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::trouble::WorstHost;
 use super::visits::{Freshness, Round};
-use crate::estimate::Lost;
+use crate::estimate::{Found, Lost};
 
 /// Totals since the crawl began, over all its runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -86,6 +86,9 @@ pub struct Stats {
     /// At the end of a run: the number of URLs that are held or stopped, and whose counterpart or representative had no
     /// good answer.
     pub uncovered: u64,
+    /// URLs that are held, were never tried, and lead on from pages that were only fetched as trials: the ends of
+    /// chains and trees that were given up. The estimate does not know how many pages lie behind them.
+    pub open_ends: u64,
     /// Whether the last run fetched everything: see `complete` in OUTPUT.md.
     pub complete: bool,
     /// Whether the last run of `crawler crawl` had nothing left to fetch that would have become due within
@@ -213,15 +216,10 @@ impl Stats {
         self.statuses.iter().any(|(status, count)| *count > 0 && matches!(status, 200..=299 | 304))
     }
 
-    /// The estimate of the unique pages among the URLs held back, as far as it is still valid. `found` may be from an
-    /// earlier run, and no more pages can be lost than URLs are held now.
-    pub fn lost(&self, found: Option<Lost>) -> Option<Lost> {
-        let held = (self.held + self.stopped) as f64;
-        found.map(|Lost { estimate, low, high }| Lost {
-            estimate: estimate.min(held),
-            low: low.min(held),
-            high: high.min(held),
-        })
+    /// The estimate of the unique pages that were lost, as far as it is still valid. `found` may be from an earlier
+    /// run.
+    pub fn lost(&self, found: Option<Found>) -> Option<Lost> {
+        found.map(|found| found.now(self.held + self.stopped))
     }
 
     /// Mean relevance of the pages fetched, 0..1; `None` in a crawl without a topic.
@@ -329,11 +327,20 @@ mod tests {
 
     #[test]
     fn no_more_is_lost_than_is_held() {
-        let found = Some(Lost { estimate: 30.0, low: 10.0, high: 50.0 });
+        let lost = Lost { estimate: 30.0, low: 10.0, high: 50.0 };
+        let found = Some(Found { lost, held_back: 90 });
         let stats = Stats { held: 15, stopped: 5, ..Stats::default() };
         assert_eq!(stats.lost(found), Some(Lost { estimate: 20.0, low: 10.0, high: 20.0 }));
-        assert_eq!(Stats { held: 90, ..Stats::default() }.lost(found), found);
+        assert_eq!(Stats { held: 90, ..Stats::default() }.lost(found), Some(lost));
         assert_eq!(Stats::default().lost(found), Some(Lost::default()), "everything was fetched since");
         assert_eq!(Stats::default().lost(None), None);
+    }
+
+    #[test]
+    fn what_lies_behind_the_held_urls_counts_while_they_are_held() {
+        let lost = Lost { estimate: 0.0, low: 0.0, high: 42.0 };
+        let found = Some(Found { lost, held_back: 2 });
+        let of = |held| Stats { held, ..Stats::default() }.lost(found).map(|lost| lost.high);
+        assert_eq!([2, 1, 0].map(of), [Some(42.0), Some(21.0), Some(0.0)]);
     }
 }

@@ -151,6 +151,13 @@ fn done(stats: &Stats, lost: Option<Lost>) -> String {
             " A sample of what is held back had new pages: an estimated {lost} unique pages are lost."
         ));
     }
+    if stats.open_ends > 0 {
+        let (ends, were) = (units::count(stats.open_ends), if stats.open_ends == 1 { "was" } else { "were" });
+        text.push_str(&format!(
+            " {ends} of them {were} met only on pages that were fetched as trials, and not tried: what lies behind is \
+             unknown."
+        ));
+    }
     text
 }
 
@@ -163,6 +170,16 @@ mod tests {
     use super::super::troubles;
     use super::*;
     use crate::engine::Round;
+
+    #[test]
+    fn the_ends_of_chains_that_were_given_up_are_told() {
+        let stats = Stats { pages: 34, statuses: [(200, 34)].into(), held: 1, uncovered: 1, ..Stats::default() };
+        assert!(!ending(&stats, "done", None).contains("trials"));
+        for (open_ends, said) in [(1, "1 of them was met only on pages"), (3, "3 of them were met only on pages")] {
+            let text = ending(&Stats { open_ends, ..stats.clone() }, "done", Some(Lost::default()));
+            assert!(text.contains(said), "{text}");
+        }
+    }
 
     #[test]
     fn the_word_complete_is_only_said_where_it_is_true() {

@@ -25,6 +25,7 @@ mod sitemaps;
 mod skipped;
 mod step;
 mod view;
+mod vouch;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -61,6 +62,7 @@ use crate::url::Urls;
 pub use sitemaps::NamedBy;
 pub use skipped::{Skipped, Walk};
 pub use view::{BudgetView, Counts, HostState, HostView, QueuedAs, stored_budgets, stored_notes};
+pub use vouch::Vouchers;
 
 /// The frontier; owned by the engine.
 #[derive(Debug)]

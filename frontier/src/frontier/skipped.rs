@@ -33,6 +33,8 @@ pub struct Skipped {
     pub known: Option<String>,
     /// The page that carried it.
     pub source: Option<PageId>,
+    /// Whether it is held as news: no page was fetched in its place.
+    pub is_news: bool,
     /// Whether it was fetched before: it waits for another visit, and its host cannot be asked.
     pub was_fetched: bool,
 }
@@ -172,6 +174,7 @@ impl Frontier {
                                 rules: Vec::new(),
                                 known: None,
                                 source: entry.source,
+                                is_news: false,
                                 was_fetched: matches!(standing, Some(Standing::Queued { note: Note::Again, .. })),
                             }),
                             Err(error) => failure = Some(error),
@@ -204,6 +207,7 @@ impl Frontier {
 
 impl Skipped {
     fn of(id: UrlId, state: State) -> Option<Self> {
+        let is_news = matches!(state, State::HeldAs { cause: HoldCause::News { .. }, .. });
         let of_link = |link: Kept, reason, detail, rules, known| Self {
             url: link.url,
             id,
@@ -212,6 +216,7 @@ impl Skipped {
             rules,
             known,
             source: link.source,
+            is_news,
             was_fetched: false,
         };
         let held = SkipReason::DuplicateSource;

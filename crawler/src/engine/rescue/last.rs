@@ -11,7 +11,9 @@
 //! Other URLs, which were never found, lie behind the URLs that are held back. If the pages of the sample had links
 //! that were not found before, the pages of the other URLs will have such links, too, and so on. The estimate assumes
 //! that the URLs behind have the same share of new pages as the sample. It counts at most as many URLs behind as the
-//! crawl has fetched pages. These URLs raise the estimate and its upper end, but not the lower end.
+//! crawl has fetched pages. These URLs raise the estimate and its upper end, but not the lower end. The URLs that the
+//! sample itself found and that are held now lead on, too: they raise the upper end. (If each page of a chain has one
+//! such link, one URL is held at its end, and nobody knows how many pages lie behind it.)
 //!
 //! Such links are often rare: a chain of lists leads to many pages, and only one of its lists is known. So the upper
 //! end also counts the URLs behind that are likely by what the counterparts of the held URLs led to
@@ -41,6 +43,9 @@ pub struct LastRound<'a> {
     pub fetched: u64,
     /// About how many URLs that nobody has met lie behind those that are held back, by what their counterparts led to.
     pub unmet: u64,
+    /// The number of URLs of the sample that were not fetched, because trials spoke for them
+    /// ([`super::looks::vouched`]). They count as URLs that were drawn and had no new page.
+    pub vouched: u64,
 }
 
 impl LastRound<'_> {
@@ -51,7 +56,8 @@ impl LastRound<'_> {
         let last = || self.results.iter().filter(|(_, result)| result.round == self.number);
         let drawn: u64 = last().map(|(_, result)| result.drawn).sum();
         let all: u64 = last().map(|(_, result)| result.new).sum();
-        let share = (drawn as f64 / population.max(1) as f64).min(1.0);
+        let seen = drawn + self.vouched;
+        let share = (seen as f64 / population.max(1) as f64).min(1.0);
         // `here` and `elsewhere` count new pages of the sample. Each stands for an equal share of the pages that are
         // left. A new page of a lot without further URLs only stands for other lots.
         let (mut here, mut elsewhere) = (0, 0.0);
@@ -62,14 +68,16 @@ impl LastRound<'_> {
                 elsewhere += weight(result.new + result.after_fall, share);
             }
         }
-        let (left_over, behind) = (population.saturating_sub(drawn), self.behind(drawn, fallen));
-        let of = |left: u64, new: u64| estimate(Sample { left, drawn, new: new.min(drawn) });
+        let left_over = population.saturating_sub(drawn);
+        let behind = self.behind(left_over.min(self.held_back), drawn, fallen);
+        let of = |left: u64, new: u64| estimate(Sample { left, drawn: seen, new: new.min(seen) });
         let unknown = Lost { estimate: 0.0, low: 0.0, high: self.held_back as f64 };
         // The same sample has also decided which lots were released. So the upper end from the rest of the sample would
         // be too low, and the upper end from the whole sample is used. The new pages of one lot are missed together or
         // not at all, so lots elsewhere do not raise the lower end.
         let rest = of(left_over + behind, here + elsewhere.round() as u64).zip(of(left_over, here));
-        let farthest = if self.held_back == 0 { 0 } else { behind.max(self.unmet.min(self.fetched)) };
+        let farthest = self.behind(self.held_back, drawn, fallen);
+        let farthest = if self.held_back == 0 { 0 } else { farthest.max(self.unmet.min(self.fetched)) };
         let most = of(left_over + farthest, (here + elsewhere.round() as u64).max(all));
         let lost = rest.zip(most).map_or(unknown, |((rest, here), most)| Lost {
             low: here.low,
@@ -83,14 +91,13 @@ impl LastRound<'_> {
         [point, lost.low.min(held_back), (lost.high + later).min(most).max(point)]
     }
 
-    /// The number of URLs, not found yet, that lie behind the URLs which the sample left, if each page has as many
-    /// links to such URLs as the `drawn` ones had. This is the total progeny of a branching process. If a page has one
-    /// such link or more, it has no end.
-    fn behind(&self, drawn: u64, fallen: &dyn Fn(Lot) -> bool) -> u64 {
+    /// The number of URLs, not found yet, that lie behind `left` URLs, if each page has as many links to such URLs as
+    /// the `drawn` ones had. This is the total progeny of a branching process. If a page has one such link or more, it
+    /// has no end.
+    fn behind(&self, left: u64, drawn: u64, fallen: &dyn Fn(Lot) -> bool) -> u64 {
         let is_left = |lot: Lot, result: &LotResults| !fallen(lot) && !fallen(result.family);
         let last = self.results.iter().filter(|(lot, result)| result.round == self.number && is_left(**lot, result));
         let opened: u64 = last.map(|(_, result)| result.opened_last).sum();
-        let left = self.population.saturating_sub(drawn).min(self.held_back);
         let links = opened as f64 / drawn.max(1) as f64;
         let behind = if links < 1.0 { left as f64 * links / (1.0 - links) } else { f64::INFINITY };
         if left == 0 { 0 } else { (behind as u64).min(self.fetched) }
@@ -130,7 +137,15 @@ mod tests {
         let held_back = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&Lot(*lot))).count() as u64;
         let lost = urls[drawn..].iter().filter(|(lot, new)| *new && !fell.contains(&Lot(*lot))).count() as u64;
         let population = urls.len() as u64;
-        let last = LastRound { results: &results, number: 1, population, held_back, fetched: population, unmet: 0 };
+        let last = LastRound {
+            results: &results,
+            number: 1,
+            population,
+            held_back,
+            fetched: population,
+            unmet: 0,
+            vouched: 0,
+        };
         (last.lost(&BTreeMap::new(), &|_| false), lost)
     }
 
@@ -139,7 +154,15 @@ mod tests {
         let high = |opened, fetched| {
             let drawn = LotResults { round: 1, drawn: 40, opened_last: opened, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
-            let last = LastRound { results: &results, number: 1, population: 440, held_back: 400, fetched, unmet: 0 };
+            let last = LastRound {
+                results: &results,
+                number: 1,
+                population: 440,
+                held_back: 400,
+                fetched,
+                unmet: 0,
+                vouched: 0,
+            };
             let [estimate, low, high] = last.lost(&BTreeMap::new(), &|_| false);
             assert_eq!((estimate, low), (0.0, 0.0));
             high
@@ -149,6 +172,29 @@ mod tests {
         assert!((1.8..2.2).contains(&(high(20, 2_000) / nothing)), "{nothing}, {}", high(20, 2_000));
         assert_eq!(high(80, 400), high(20, 2_000), "no more lie behind than were fetched");
         assert_eq!(high(20, 0), nothing);
+    }
+
+    #[test]
+    fn what_the_sample_found_leads_on() {
+        let high = |opened_last| {
+            let drawn = LotResults { round: 1, drawn: 1, opened_last, ..LotResults::default() };
+            let results = BTreeMap::from([(Lot(1), drawn)]);
+            let last = LastRound {
+                results: &results,
+                number: 1,
+                population: 1,
+                held_back: 1,
+                fetched: 40,
+                unmet: 0,
+                vouched: 0,
+            };
+            last.lost(&BTreeMap::new(), &|_| false)
+        };
+        // A chain: the one URL that was drawn opened the next one, and this is held.
+        let [estimate, low, end] = high(1);
+        assert_eq!((estimate, low), (0.0, 0.0));
+        assert!(end > 20.0, "{end}");
+        assert_eq!(high(0), [0.0, 0.0, 1.0]);
     }
 
     #[test]

@@ -9,28 +9,32 @@
 //!    had the most links that were not found before, and of lots that were not tried yet ([`trials::Openness`]). Of
 //!    these, URLs that are farthest from the seeds come first; of those that are equally far, the ones whose
 //!    counterparts led to the most pages ([`led`]).
-//! 2. When all trials are fetched, each lot that gained something *falls*: all its URLs are queued, and those that are
-//!    found later are followed ([`frontier::Frontier::fall`]). A lot has gained something if a page of it is new or led
-//!    to a new page. (For example, a list that two hosts share may lead to pages that only one of them has.) If at
-//!    least [`Rescue::ALIKE`] lots of a family have gained something, and these are at least one in
-//!    [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole family falls.
+//! 2. When all trials are fetched, each lot with a new page *falls*: all its URLs are queued, and those that are found
+//!    later are followed ([`frontier::Frontier::fall`]). A lot with a page that only led to a new page has gained
+//!    something, too. (For example, a list that two hosts share may lead to pages that only one of them has.) It waits
+//!    until nothing else is left to try ([`falls`]). If at least [`Rescue::ALIKE`] lots of a family have gained
+//!    something, and these are at least one in [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole family
+//!    falls.
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
 //!    found before. So the rescue goes through lists to the listed pages. Most rounds try only those of these lots
 //!    whose pages had the most such links ([`trials::retain_opening`]). A second URL of a lot is tried after all other
 //!    lots.
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
 //!    last round draws single URLs from everything that is still held or stopped, the same share from each section of
-//!    each lot ([`frontier::Strata`]). The share of new pages in this sample gives the estimate ([`last`]). A lot that
-//!    gained something in the last round falls, too, if at least one in [`Rescue::WORTH`] of its drawn URLs did, or if
-//!    at most [`Rescue::FEW`] of its URLs are left. If it does not fall, each of its sections that gained something is
-//!    tested in the same way.
+//!    each lot ([`frontier::Strata`]). Trials of the crawl stand for some of them ([`looks::vouched`]). The share of
+//!    new pages in this sample gives the estimate ([`last`]). A lot that gained something in the last round falls, too,
+//!    if at least one in [`Rescue::WORTH`] of its drawn URLs did, or if at most [`Rescue::FEW`] of its URLs are left.
+//!    If it does not fall, each of its sections that gained something is tested in the same way.
 //!
-//! The budget bounds the number of URLs that are drawn. The URLs of fallen lots are fetched in addition. Rounds and
-//! trials are part of the state, so a crawl that was killed continues its rescue.
+//! The budget bounds the number of URLs that are drawn. The URLs of fallen lots are fetched in addition; [`falls`] says
+//! what bounds these for a lot that falls before it has gained anything. Rounds and trials are part of the state, so a
+//! crawl that was killed continues its rescue.
 
+mod falls;
 mod last;
 mod led;
 mod looks;
+mod open_ends;
 mod state;
 mod trials;
 
@@ -42,10 +46,12 @@ use frontier::{Draw, Drawn, Frontier, Job, Lot, Lots, Prospect, Sample, SampleSp
 
 use super::error::Result;
 use super::ledger::Ledger;
-use crate::estimate::Lost;
+use crate::estimate::{Found, Lost};
+use falls::Falls;
 use last::LastRound;
 use led::Led;
-use looks::{counterparts, draw_from_each, left_of};
+use looks::{counterparts, draw_from_each, left_of, vouched};
+pub(super) use open_ends::OpenEnds;
 use state::RescueState;
 use trials::{LotResults, Openness, Results, TrialRecord, done_with, families, put, read, retain_opening};
 
@@ -68,8 +74,13 @@ struct Crowd {
 
 /// The estimate of the pages that were lost, from the last rescue that came to its end.
 pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
-    let state = RescueState::read(session)?;
-    Ok(state.lost.map(|[estimate, low, high]| Lost { estimate, low, high }))
+    Ok(found(session)?.map(|found| found.lost))
+}
+
+/// The same, with the number of URLs that were held or stopped then.
+pub fn found(session: &Session) -> store::Result<Option<Found>> {
+    let RescueState { lost, held_back, .. } = RescueState::read(session)?;
+    Ok(lost.map(|[estimate, low, high]| Found { lost: Lost { estimate, low, high }, held_back }))
 }
 
 /// The number of URLs that are still held or stopped and whose lots were not tried, although other lots of their
@@ -93,14 +104,6 @@ impl Rescue {
     /// The largest number of URLs that are drawn from a lot in one round. If there are many lots, only one is drawn
     /// from each, so that more lots are tried.
     const OF_LOT: usize = 2;
-    /// A family falls if at least this many of its lots have gained something.
-    const ALIKE: u64 = 3;
-    /// … and if these are at least one in this many of its lots that were tried.
-    const ALIKE_ONE_IN: u64 = 4;
-    /// A lot that gained something in the last round falls if at most this many of its URLs are left.
-    const FEW: u64 = 40;
-    /// A lot that gained something in the last round falls if at least one in this many of its drawn URLs did.
-    const WORTH: u64 = 20;
     /// A round may draw at least this many URLs, however small the budget is.
     const OF_ROUND: u64 = 5;
     /// The largest number of rounds before the last one.
@@ -157,7 +160,13 @@ impl Rescue {
     /// something to fetch.
     pub fn next(&mut self, settings: &Settings, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let results = Results::read(&ledger.session)?;
-        if self.let_fall(&results, frontier, ledger)? {
+        let lots = results.lots();
+        let falls = if self.state.last { Falls::default() } else { Falls::of(&lots, frontier) };
+        let any = match self.state.last {
+            true => self.let_fall_at_last(&results, frontier, ledger)?,
+            false => self.let_fall(&falls, &results, frontier, ledger)?,
+        };
+        if any {
             return Ok(true);
         }
         let budget = budget(settings, ledger.stats.pages.saturating_sub(self.state.spent));
@@ -169,11 +178,16 @@ impl Rescue {
             self.estimate(&results, frontier, ledger)?;
             return Ok(false);
         }
-        if let Some(sample) = self.round(budget, &results.lots(), frontier, ledger)? {
+        if let Some(sample) = self.round(budget, &lots, &falls.waiting, frontier, ledger)? {
             return self.begin(false, sample, frontier, ledger);
         }
+        let falls = falls.end_wait(&lots, frontier, ledger)?;
+        if self.let_fall(&falls, &results, frontier, ledger)? {
+            return Ok(true);
+        }
         let left = budget.saturating_sub(self.state.spent);
-        let sample = draw_from_each(count(left), self.state.number, frontier, ledger)?;
+        let mut sample = draw_from_each(count(left), self.state.number, frontier, ledger)?;
+        self.state.vouched = vouched(&mut sample, frontier, ledger)?;
         self.crowd = None;
         self.begin(true, sample, frontier, ledger)
     }
@@ -183,7 +197,7 @@ impl Rescue {
         let has_fallen = |lots: Lots| [lots.section, lots.lot].into_iter().any(|lot| frontier.has_fallen(lot));
         match self.state.lost {
             // The budget was raised in the meantime, or the crawl has grown a lot.
-            Some(_) => 2 * self.state.spent < budget,
+            Some(_) => 2 * (self.state.spent + self.state.vouched) < budget,
             // Lots that fell in the last round have brought pages, and with them a larger budget.
             None => {
                 self.state.spent + Self::LEAST / 4 <= budget
@@ -205,25 +219,31 @@ impl Rescue {
         let left = self.left_with_new(&units, unit, frontier, ledger)?;
         let unmet = led::behind(&counterparts(frontier, ledger)?, &ledger.session)?;
         let fallen = |lot| frontier.has_fallen(lot);
-        let RescueState { number, population, .. } = self.state;
+        let RescueState { number, population, vouched, .. } = self.state;
         self.state.held_back = held_back;
         let fetched = ledger.stats.pages;
-        let last = LastRound { results: &units, number, population, held_back, fetched, unmet };
+        let last = LastRound { results: &units, number, population, held_back, fetched, unmet, vouched };
         self.state.lost = Some(last.lost(&left, &fallen));
         self.save(ledger);
         Ok(())
     }
 
-    /// The URLs of the next round. `None` if it is time for the last one.
+    /// The URLs of the next round, which leaves out the lots that are `waiting`. `None` if it is time for the last one.
     fn round(
         &mut self,
         budget: u64,
         lots: &BTreeMap<Lot, LotResults>,
+        waiting: &HashSet<Lot>,
         frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<Option<Sample>> {
-        // A third of the budget is reserved for the estimate. The rest is for finding what was lost.
-        let left = budget.saturating_sub(self.state.spent).saturating_sub(budget / 3);
+        // A third of the budget is reserved for the estimate, if so many URLs are held back. The rest is for finding
+        // what was lost: at the end of a chain, only one URL is held back, and the chain is followed further.
+        let states = frontier.counts().states;
+        let reserved = (budget / 3).min(states.held() + states.stopped());
+        let unspent = budget.saturating_sub(self.state.spent);
+        let again = if self.state.retest { unspent.min(Self::OF_ROUND) } else { 0 };
+        let left = unspent.saturating_sub(reserved).max(again);
         if self.state.number >= Self::ROUNDS || left == 0 {
             return Ok(None);
         }
@@ -237,7 +257,9 @@ impl Rescue {
         let openness = if is_open_to_all { Openness::default() } else { Openness::of(lots) };
         // If one URL of a lot was tried in vain, the lot is tried once more when no other lot is left.
         for enough in [1, 2] {
-            let mut sample = self.draw(spec, &done_with(lots, enough), &openness, frontier, ledger)?;
+            let mut done = done_with(lots, enough);
+            done.extend(waiting);
+            let mut sample = self.draw(spec, &done, &openness, frontier, ledger)?;
             if !sample.drawn.is_empty() {
                 self.crowd = Some(Crowd { lots: sample.lots, families: sample.families });
                 if !is_open_to_all {
@@ -247,56 +269,6 @@ impl Rescue {
             }
         }
         Ok(None)
-    }
-
-    /// Lets the lots that gained something fall. In the last round, only the lots whose URLs are worth the fetches
-    /// fall, and the sections of other lots whose URLs are. Returns true if any fell.
-    fn let_fall(&mut self, results: &Results, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
-        let lots = results.lots();
-        let mut fall = lots.clone();
-        fall.retain(|lot, result| result.gained > 0 && !frontier.has_fallen(*lot));
-        if self.state.last && !fall.is_empty() {
-            let mut sections = results.by(|lots| lots.section);
-            sections.retain(|section, result| {
-                result.gained > 0 && fall.contains_key(&result.lot) && !frontier.has_fallen(*section)
-            });
-            self.retain_worth(&mut fall, |lots| lots.lot, frontier, ledger)?;
-            sections.retain(|_, result| !fall.contains_key(&result.lot));
-            self.retain_worth(&mut sections, |lots| lots.section, frontier, ledger)?;
-            fall.append(&mut sections);
-        }
-        for (lot, result) in &fall {
-            frontier.fall(*lot, result.site, false, result.gained, &mut ledger.session);
-        }
-        let mut families = families(&lots);
-        families.retain(|family, found| {
-            let is_alike = found.gained >= Self::ALIKE && found.gained * Self::ALIKE_ONE_IN >= found.tried;
-            is_alike && !frontier.has_fallen(*family)
-        });
-        for (family, found) in &families {
-            frontier.fall(*family, found.site, true, found.gained, &mut ledger.session);
-        }
-        let any = !fall.is_empty() || !families.is_empty();
-        if self.state.last && any {
-            self.save(ledger);
-        }
-        Ok(any)
-    }
-
-    /// Keeps only the lots whose URLs are worth the fetches. `of` selects one of the lots of a URL.
-    fn retain_worth(
-        &self,
-        lots: &mut BTreeMap<Lot, LotResults>,
-        of: impl Fn(Lots) -> Lot,
-        frontier: &mut Frontier,
-        ledger: &Ledger,
-    ) -> Result<()> {
-        let left = left_of(lots.keys().copied(), of, frontier, ledger)?;
-        lots.retain(|lot, result| {
-            let is_worth = |left: u64| left <= Self::FEW || result.gained * Self::WORTH >= result.drawn;
-            left.get(lot).is_some_and(|left| is_worth(*left))
-        });
-        Ok(())
     }
 
     /// The lots with a new page in the last round, each with the number of its URLs that are still held or stopped.
@@ -327,7 +299,7 @@ impl Rescue {
     fn begin(&mut self, last: bool, sample: Sample, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let held_back = frontier.counts().states.held() + frontier.counts().states.stopped();
         self.state.number += 1;
-        (self.state.last, self.state.lost) = (last, None);
+        (self.state.last, self.state.lost, self.state.retest) = (last, None, false);
         (self.state.held_back, self.state.population) = (held_back, held_back);
         let mut any = false;
         for drawn in sample.drawn {
@@ -342,7 +314,15 @@ impl Rescue {
         if last && !any {
             let none = BTreeMap::new();
             let (number, fetched) = (self.state.number, ledger.stats.pages);
-            let last = LastRound { results: &none, number, population: held_back, held_back, fetched, unmet: 0 };
+            let last = LastRound {
+                results: &none,
+                number,
+                population: held_back,
+                held_back,
+                fetched,
+                unmet: 0,
+                vouched: self.state.vouched,
+            };
             self.state.lost = Some(last.lost(&BTreeMap::new(), &|_| false));
         }
         self.save(ledger);

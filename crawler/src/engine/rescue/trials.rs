@@ -145,6 +145,8 @@ pub struct LotResults {
     pub trials: u64,
     /// … and the number of those whose pages were new, or led to new ones.
     pub gained: u64,
+    /// The number of those whose pages were new themselves.
+    pub shown: u64,
     /// The number of links of its pages, in all rounds, that were not found before.
     pub opened: u64,
     /// Those of them on the pages that the latest round drew.
@@ -158,8 +160,8 @@ impl LotResults {
     fn add(&mut self, trial: TrialRecord) {
         let gained = u64::from(trial.gained());
         let (drawn, new) = if trial.new.is_some() { (1, gained) } else { (0, 0) };
-        let (round, opened) = (trial.round, trial.opened.into());
-        self.join(&Self { round, drawn, new, trials: 1, gained, opened, opened_last: opened, ..*self });
+        let (round, opened, shown) = (trial.round, trial.opened.into(), u64::from(trial.new == Some(true)));
+        self.join(&Self { round, drawn, new, trials: 1, gained, shown, opened, opened_last: opened, ..*self });
     }
 
     /// Adds the results of other URLs of the same lot.
@@ -174,6 +176,7 @@ impl LotResults {
         }
         self.trials += other.trials;
         self.gained += other.gained;
+        self.shown += other.shown;
         self.opened += other.opened;
     }
 
@@ -232,6 +235,28 @@ pub fn read(id: UrlId, session: &Session) -> Option<TrialRecord> {
 /// Stores the trial of a URL.
 pub fn put(id: UrlId, trial: TrialRecord, session: &mut Session) {
     session.put(spaces::TRIALS, id.to_bytes(), codec::encode(&trial));
+}
+
+/// Makes the trials of these lots count as if they had not been made. Their pages stay on record as pages on the way to
+/// others.
+pub fn excuse(lots: &HashSet<Lot>, session: &mut Session) -> store::Result<()> {
+    let (mut excused, mut damaged) = (Vec::new(), None);
+    if lots.is_empty() {
+        return Ok(());
+    }
+    session.scan(spaces::TRIALS, &[], &[], &mut |key, value| {
+        match (UrlId::read(key), decode(value)) {
+            (Some(id), Ok(trial)) if trial.round > 0 && lots.contains(&trial.lot) => excused.push((id, trial)),
+            (_, Ok(_)) => {}
+            (_, Err(error)) => damaged = Some(error),
+        }
+        if damaged.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    for (id, trial) in excused {
+        let [lot, family, section] = [Lot(0); 3];
+        put(id, TrialRecord { round: 0, lot, family, section, ..trial }, session);
+    }
+    damaged.map_or(Ok(()), Err)
 }
 
 /// Decodes a trial. Trials of earlier versions have fewer fields.

@@ -1,0 +1,190 @@
+//! Which lots fall after a round of the rescue.
+//!
+//! A lot with a page that is new falls at once. A lot whose pages were copies that only *led* to new pages waits
+//! ([`Falls::waiting`]). Its pages may be beside the way to the new pages, and not the way itself: on two sites that
+//! share most of their articles, each shared article links to some articles of one site only, and the lists of that
+//! site lead to all of them. If the shared articles fell, all of them would be fetched twice.
+//!
+//! So other lots are tried first. When nothing else is left to try, the waiting lots whose pages opened the most links
+//! fall: the lists come before the articles. If the budget ends before, a lot that is still opening links and has few
+//! URLs (a chain of lists) falls on *credit*. The credit bounds the fetches that bring nothing: half of what the
+//! waiting lots would cost. If the lot is held or stopped for pages of another host, its chain is not longer than the
+//! chain there, and the credit is 5 % of the pages fetched, even if no lot waits.
+//!
+//! Whenever a lot falls, the trials of the lots that wait further are excused: they count as if they had not been made.
+//! When everything behind the lot that fell is fetched, the excused lots are tried again. If they lead to new pages
+//! then, only they do, and they fall.
+
+use std::collections::{BTreeMap, HashSet};
+
+use dedup_stage::url::UrlId;
+use frontier::{Drawn, Frontier, Lot, Lots};
+
+use super::Rescue;
+use super::looks::left_of;
+use super::trials::{LotResults, Results, excuse, families};
+use crate::engine::error::Result;
+use crate::engine::ledger::Ledger;
+
+/// The lots that gained something in a round before the last one, and have not fallen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Falls {
+    /// Those that fall now.
+    now: BTreeMap<Lot, LotResults>,
+    /// Those that wait.
+    pub waiting: HashSet<Lot>,
+}
+
+impl Falls {
+    /// A waiting lot falls if its pages opened at least one in this many of the links that those of the best one did.
+    /// Two lists of one kind often differ by so much, because one of them was found later.
+    const AS_GOOD: f64 = 2.0;
+    /// The credit of a lot that is held or stopped for pages of another host is one fetch for this many pages fetched.
+    /// This is the share that the rescue may cost by default. (A lot without credit may cost `WORTH` fetches.)
+    const CREDIT: u64 = 20;
+
+    /// The lots that fall because pages of them are new, and those that wait.
+    pub fn of(lots: &BTreeMap<Lot, LotResults>, frontier: &Frontier) -> Self {
+        let mut now = lots.clone();
+        now.retain(|lot, result| result.gained > 0 && !frontier.has_fallen(*lot));
+        let waiting: HashSet<_> = now.iter().filter(|(_, result)| result.shown == 0).map(|(lot, _)| *lot).collect();
+        now.retain(|lot, _| !waiting.contains(lot));
+        Self { now, waiting }
+    }
+
+    /// Nothing more can be tried but the waiting lots. If lots open a way to others, these fall now, on credit. If not,
+    /// the best of the waiting lots fall.
+    pub fn end_wait(
+        mut self,
+        lots: &BTreeMap<Lot, LotResults>,
+        frontier: &mut Frontier,
+        ledger: &Ledger,
+    ) -> Result<Self> {
+        let mut left = BTreeMap::<Lot, (u64, UrlId)>::new();
+        frontier.each_held_back(&ledger.session, &mut |Drawn { id, lots, .. }| {
+            left.entry(lots.lot).and_modify(|(count, _)| *count += 1).or_insert((1, id));
+        })?;
+        let price: u64 = self.waiting.iter().filter_map(|lot| left.get(lot)).map(|(count, _)| *count).sum();
+        let (mut ways, mut best) = (lots.clone(), lots.clone());
+        ways.retain(|lot, result| {
+            let is_open = result.opened_last > 0 && !self.waiting.contains(lot) && !frontier.has_fallen(*lot);
+            is_open && left.get(lot).is_some_and(|(count, _)| *count <= Rescue::FEW)
+        });
+        let mut credits = BTreeMap::new();
+        for lot in ways.keys() {
+            let Some((_, id)) = left.get(lot) else { continue };
+            let of_copies =
+                if frontier.has_copy_elsewhere(*id, &ledger.session)? { ledger.stats.pages / Self::CREDIT } else { 0 };
+            if of_copies > 0 || price > 0 {
+                credits.insert(*lot, of_copies.max(price / 2));
+            }
+        }
+        ways.retain(|lot, _| credits.contains_key(lot));
+        // A lot that fell is followed while one page in `WORTH` is good.
+        ways.iter_mut().for_each(|(lot, result)| result.gained = credits[lot] / Rescue::WORTH);
+        best.retain(|lot, _| self.waiting.contains(lot));
+        let mut fall = if ways.is_empty() { best } else { ways };
+        let most = fall.values().map(LotResults::opens).fold(0.0, f64::max);
+        fall.retain(|_, result| result.opens() * Self::AS_GOOD >= most);
+        self.waiting.retain(|lot| !fall.contains_key(lot));
+        self.now.extend(fall);
+        Ok(self)
+    }
+}
+
+impl Rescue {
+    /// A family falls if at least this many of its lots have gained something.
+    const ALIKE: u64 = 3;
+    /// … and if these are at least one in this many of its lots that were tried.
+    const ALIKE_ONE_IN: u64 = 4;
+    /// A lot that gained something in the last round falls if at most this many of its URLs are left. A lot that falls
+    /// on credit has at most as many.
+    const FEW: u64 = 40;
+    /// A lot that gained something in the last round falls if at least one in this many of its drawn URLs did.
+    const WORTH: u64 = 20;
+
+    /// Lets lots fall after a round before the last one, and families most of whose lots have. Returns true if any
+    /// fell. Then the lots that wait further are excused.
+    pub(super) fn let_fall(
+        &mut self,
+        falls: &Falls,
+        results: &Results,
+        frontier: &mut Frontier,
+        ledger: &mut Ledger,
+    ) -> Result<bool> {
+        let mut lots = results.lots();
+        lots.retain(|lot, _| !falls.waiting.contains(lot));
+        let any = self.release(&falls.now, &lots, frontier, ledger);
+        if any {
+            excuse(&falls.waiting, &mut ledger.session)?;
+            self.state.retest = true;
+            self.save(ledger);
+        }
+        Ok(any)
+    }
+
+    /// Lets lots fall after the last round. Only the lots whose URLs are worth the fetches fall, and the sections of
+    /// other lots whose URLs are. Returns true if any fell.
+    pub(super) fn let_fall_at_last(
+        &self,
+        results: &Results,
+        frontier: &mut Frontier,
+        ledger: &mut Ledger,
+    ) -> Result<bool> {
+        let lots = results.lots();
+        let mut fall = lots.clone();
+        fall.retain(|lot, result| result.gained > 0 && !frontier.has_fallen(*lot));
+        if !fall.is_empty() {
+            let mut sections = results.by(|lots| lots.section);
+            sections.retain(|section, result| {
+                result.gained > 0 && fall.contains_key(&result.lot) && !frontier.has_fallen(*section)
+            });
+            retain_worth(&mut fall, |lots| lots.lot, frontier, ledger)?;
+            sections.retain(|_, result| !fall.contains_key(&result.lot));
+            retain_worth(&mut sections, |lots| lots.section, frontier, ledger)?;
+            fall.append(&mut sections);
+        }
+        let any = self.release(&fall, &lots, frontier, ledger);
+        if any {
+            self.save(ledger);
+        }
+        Ok(any)
+    }
+
+    /// Lets these lots fall, and the families most of whose lots have gained something. Returns true if any fell.
+    fn release(
+        &self,
+        fall: &BTreeMap<Lot, LotResults>,
+        tried: &BTreeMap<Lot, LotResults>,
+        frontier: &mut Frontier,
+        ledger: &mut Ledger,
+    ) -> bool {
+        for (lot, result) in fall {
+            frontier.fall(*lot, result.site, false, result.gained, &mut ledger.session);
+        }
+        let mut families = families(tried);
+        families.retain(|family, found| {
+            let is_alike = found.gained >= Self::ALIKE && found.gained * Self::ALIKE_ONE_IN >= found.tried;
+            is_alike && !frontier.has_fallen(*family)
+        });
+        for (family, found) in &families {
+            frontier.fall(*family, found.site, true, found.gained, &mut ledger.session);
+        }
+        !fall.is_empty() || !families.is_empty()
+    }
+}
+
+/// Keeps only the lots whose URLs are worth the fetches. `of` selects one of the lots of a URL.
+fn retain_worth(
+    lots: &mut BTreeMap<Lot, LotResults>,
+    of: impl Fn(Lots) -> Lot,
+    frontier: &mut Frontier,
+    ledger: &Ledger,
+) -> Result<()> {
+    let left = left_of(lots.keys().copied(), of, frontier, ledger)?;
+    lots.retain(|lot, result| {
+        let is_worth = |left: u64| left <= Rescue::FEW || result.gained * Rescue::WORTH >= result.drawn;
+        left.get(lot).is_some_and(|left| is_worth(*left))
+    });
+    Ok(())
+}
