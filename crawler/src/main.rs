@@ -5,7 +5,7 @@ mod allocator;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    allocator::give_back_at_once();
+    allocator::give_back();
     // The crawler starts this program again to read one PDF file.
     #[cfg(feature = "pdf")]
     if let Some(code) = crawler::pdf::child_main() {

@@ -31,7 +31,7 @@ pub use crate::url::{Counters, End, HoldCause, Kept, State, Visit};
 pub use dedup_stage::url::Keys;
 pub use failure::Failure;
 pub use frontier::{
-    BudgetView, Counts, Frontier, HostState, HostView, NamedBy, QueuedAs, Skipped, Vouchers, Walk, cut, stored_budgets,
+    BudgetView, Counts, Frontier, HostState, HostView, NamedBy, QueuedAs, Skipped, Walk, cut, stored_budgets,
     stored_notes,
 };
 pub use hold::{Draw, Drawn, Lot, Lots, Prospect, Sample, SampleSpec, Strata, StrataDraw, Trial};

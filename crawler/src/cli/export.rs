@@ -227,5 +227,5 @@ fn skipped(dir: &mut CrawlDir, out: &mut impl Write) -> anyhow::Result<()> {
     let frontier = frontier(dir)?;
     let rules = stored(dir.session())?;
     let rule = |id| rules.iter().find(|rule| rule.id == id);
-    Ok(write_lines(out, &frontier, Walk::new(true), &rule, dir.session(), &mut |_| {})?)
+    Ok(write_lines(out, &frontier, Walk::new(true), &rule, dir.session(), &mut |_, _| {})?)
 }

@@ -150,7 +150,7 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
         );
         row("lost", estimate.round() as u64, String::new(), &meaning);
     }
-    if stats.open_ends > 0 {
+    if stats.open_ends > 0 && facts.lost.is_some() {
         let meaning =
             format!("met only on pages that were fetched as trials:\n{:31}what lies behind these is unknown", "");
         row("", stats.open_ends, String::new(), &meaning);

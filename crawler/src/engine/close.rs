@@ -8,7 +8,7 @@ use url::Url;
 
 use super::desk::{Desk, withheld_for};
 use super::error::Result;
-use super::rescue::{self, OpenEnds};
+use super::rescue::{self, is_open_end};
 use super::stats::{LongDelays, StopReason};
 use super::unread;
 use crate::sink::write_skipped;
@@ -33,9 +33,9 @@ impl Desk<'_> {
         let (mut tls, mut unread) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
         let urls = &self.settings.urls;
         let (session, hosts) = (&self.ledger.session, &mut self.hosts);
-        let (mut open_ends, mut damaged) = (OpenEnds::default(), None);
-        write_skipped(dir, &self.frontier, &|id| rules?.get(id), session, &mut |skipped| {
-            damaged = open_ends.show(skipped, session).err().or(damaged.take());
+        let mut open_ends = 0;
+        write_skipped(dir, &self.frontier, &|id| rules?.get(id), session, &mut |skipped, source| {
+            open_ends += u64::from(is_open_end(skipped, source));
             if let Some(limit) = limit(skipped.reason, skipped.detail) {
                 *beyond.entry(limit.to_owned()).or_default() += 1;
             }
@@ -54,9 +54,6 @@ impl Desk<'_> {
             }
             *withheld.entry(kind).or_default() += 1;
         })?;
-        if let Some(error) = damaged {
-            return Err(error.into());
-        }
         self.count_attempts()?;
         let session = &self.ledger.session;
         let sample = self.frontier.count_held_back(session)?;
@@ -68,7 +65,7 @@ impl Desk<'_> {
         let stats = &mut self.ledger.stats;
         (stats.withheld, stats.withheld_tls, stats.beyond, stats.unread) = (withheld, tls, beyond, unread);
         stats.uncovered = sample.held_back.saturating_sub(sample.covered);
-        stats.open_ends = open_ends.count();
+        stats.open_ends = open_ends;
         let access = &self.settings.access;
         let has_account = !(access.login.is_empty() && access.cookies_file.is_empty());
         let walls = stats.labels.get(Label::Wall.name()).copied().unwrap_or(0);

@@ -24,8 +24,8 @@ pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
             high => {
                 let (held, high) = (are(stats.held + stats.stopped), units::count(high as u64));
                 format!(
-                    "All that was queued is fetched. {held} held back as copies of fetched pages: at most {high} show \
-                     something new (95 %); what only they lead to is counted as far as a sample tells."
+                    "All that was queued is fetched. {held} held back as copies of fetched pages. At most {high} new pages are \
+                     among them and behind them (95 %, as far as a sample tells)."
                 )
             }
         },
@@ -140,9 +140,11 @@ fn done(stats: &Stats, lost: Option<Lost>) -> String {
         text.push_str(&format!(" {} held back without proof that {copies}.", are(stats.uncovered)));
         if let Some(lost) = lost {
             // The estimate is not only about these URLs.
-            let (all, lost) = (units::count(stats.held + stats.stopped), lost.short());
+            let all = stats.held + stats.stopped;
+            let behind = if lost.high.round() > all as f64 { " and of what lies behind them," } else { "" };
+            let (all, lost) = (units::count(all), lost.short());
             text.push_str(&format!(
-                " Of all URLs that are held or stopped ({all}), an estimated {lost} are unique pages, which are lost."
+                " Of all URLs that are held or stopped ({all}),{behind} an estimated {lost} are unique pages, which are lost."
             ));
         }
     } else if let Some(lost) = lost.filter(Lost::any) {
@@ -154,7 +156,7 @@ fn done(stats: &Stats, lost: Option<Lost>) -> String {
     if stats.open_ends > 0 {
         let (ends, were) = (units::count(stats.open_ends), if stats.open_ends == 1 { "was" } else { "were" });
         text.push_str(&format!(
-            " {ends} of them {were} met only on pages that were fetched as trials, and not tried: what lies behind is \
+            " {ends} of the held URLs {were} met only on pages that were fetched as trials, and not tried: what lies behind is \
              unknown."
         ));
     }
@@ -175,7 +177,9 @@ mod tests {
     fn the_ends_of_chains_that_were_given_up_are_told() {
         let stats = Stats { pages: 34, statuses: [(200, 34)].into(), held: 1, uncovered: 1, ..Stats::default() };
         assert!(!ending(&stats, "done", None).contains("trials"));
-        for (open_ends, said) in [(1, "1 of them was met only on pages"), (3, "3 of them were met only on pages")] {
+        for (open_ends, said) in
+            [(1, "1 of the held URLs was met only on pages"), (3, "3 of the held URLs were met only on pages")]
+        {
             let text = ending(&Stats { open_ends, ..stats.clone() }, "done", Some(Lost::default()));
             assert!(text.contains(said), "{text}");
         }

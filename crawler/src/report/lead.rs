@@ -71,8 +71,8 @@ impl Report {
         match &self.summary.lost {
             Some(lost) => put!(
                 text,
-                " Among the URLs held back there are an estimated {:.0} unique pages (95 % interval {:.0} to {:.0}). What can only be \
-                 reached through them is counted as far as a sample tells.",
+                " Among the URLs held back, and behind them, there are an estimated {:.0} unique pages (95 % interval {:.0} to {:.0}). What lies \
+                 behind them is counted as far as a sample tells.",
                 lost.estimate,
                 lost.low,
                 lost.high

@@ -26,14 +26,17 @@ impl SkippedJsonl {
     const PART: usize = 1_024;
 }
 
-/// Writes the file in `dir` anew. `each` gets the data of every line, and also of URLs that were fetched before and
-/// wait for another visit. These have no line.
+/// Receives a URL that is not fetched, and the record of the page that linked to it.
+type Each<'a> = dyn FnMut(&Skipped, Option<&PageRecord>) + 'a;
+
+/// Writes the file in `dir` anew. `each` gets the data of every line, with the record of the page that linked to the
+/// URL. It also gets URLs that were fetched before and wait for another visit. These have no line.
 pub fn write_skipped<'r>(
     dir: &Path,
     frontier: &Frontier,
     rule: &dyn Fn(RuleId) -> Option<&'r Rule>,
     session: &Session,
-    each: &mut dyn FnMut(&Skipped),
+    each: &mut Each<'_>,
 ) -> io::Result<()> {
     let path = dir.join(SkippedJsonl::NAME);
     let unfinished = path.with_extension("jsonl.part");
@@ -50,11 +53,11 @@ pub fn write_lines<'r>(
     mut walk: Walk,
     rule: &dyn Fn(RuleId) -> Option<&'r Rule>,
     session: &Session,
-    each: &mut dyn FnMut(&Skipped),
+    each: &mut Each<'_>,
 ) -> io::Result<()> {
     let failed = |error: Error| io::Error::other(error.to_string());
-    // Links of one page mostly follow each other.
-    let mut last: Option<(PageId, Option<String>)> = None;
+    // The links of one page follow each other only by chance: URLs come in the order of their hosts and hashes.
+    let mut last: Option<(PageId, Option<PageRecord>)> = None;
     loop {
         let part = frontier.skipped(&mut walk, SkippedJsonl::PART, session).map_err(failed)?;
         if part.is_empty() {
@@ -62,21 +65,20 @@ pub fn write_lines<'r>(
         }
         for skipped in part {
             if skipped.was_fetched {
-                each(&skipped);
+                each(&skipped, None);
                 continue;
             }
             let source = match skipped.source {
                 Some(page) => {
                     if last.as_ref().is_none_or(|(known, _)| *known != page) {
-                        let record = PageRecord::get(page, session).map_err(failed)?;
-                        last = Some((page, record.map(|record| record.url)));
+                        last = Some((page, PageRecord::get(page, session).map_err(failed)?));
                     }
-                    last.as_ref().and_then(|(_, url)| url.as_deref())
+                    last.as_ref().and_then(|(_, record)| record.as_ref())
                 }
                 None => None,
             };
-            writeln!(out, "{}", line(&skipped, source, rule))?;
-            each(&skipped);
+            writeln!(out, "{}", line(&skipped, source.map(|record| record.url.as_str()), rule))?;
+            each(&skipped, source);
         }
     }
 }

@@ -69,7 +69,7 @@ impl Disk {
             Err(fjall::Error::JournalRecovery(_)) if tear::cut(dir)? => open()?,
             opened => opened?,
         };
-        let spaces = Keyspaces::open(&database, wanted, tables)?;
+        let spaces = Keyspaces::open(&database, dir, wanted, tables)?;
         spaces.make(Space::META)?;
         let mut disk = Self { database, spaces, marks: [0; Space::MOST], tables, private: None };
         let known = disk.marks_in(Space::META)?;

@@ -1,6 +1,8 @@
 //! The keyspaces of a store on disk: one for each [`Space`] that has entries. A keyspace is made when the first entry of
 //! its space is written. To make one takes several files and waits for the disk, and a crawl uses half of its spaces.
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use fjall::compaction::Leveled;
@@ -17,16 +19,19 @@ pub(super) struct Keyspaces {
     places: Arc<[Option<OnceLock<Keyspace>>]>,
     /// The bytes that all memory tables together may hold.
     tables: u64,
+    /// The folder in which each keyspace has a folder.
+    folder: PathBuf,
 }
 
 impl Keyspaces {
-    /// The keyspaces of `wanted` that `database` has.
-    pub(super) fn open(database: &Database, wanted: &Spaces, tables: u64) -> Result<Self> {
+    /// The keyspaces of `wanted` that `database`, which is in `dir`, has.
+    pub(super) fn open(database: &Database, dir: &Path, wanted: &Spaces, tables: u64) -> Result<Self> {
         let mut places: Vec<_> = (0..Space::MOST).map(|_| None).collect();
         for space in wanted.iter() {
             places[space.number()] = Some(OnceLock::new());
         }
-        let keyspaces = Self { database: database.clone(), places: places.into(), tables };
+        let keyspaces =
+            Self { database: database.clone(), places: places.into(), tables, folder: dir.join("keyspaces") };
         for space in wanted.iter().filter(|space| database.keyspace_exists(space.name())) {
             keyspaces.make(space)?;
         }
@@ -52,7 +57,13 @@ impl Keyspaces {
         if let Some(keyspace) = place.get() {
             return Ok(keyspace);
         }
+        let is_new = !self.database.keyspace_exists(space.name());
         let keyspace = self.database.keyspace(space.name(), || options(space, self.tables))?;
+        if is_new {
+            // fjall syncs the new folder, but not its name in the folder above. After a power cut, entries of the
+            // journal for a keyspace without a folder would be gone.
+            File::open(&self.folder)?.sync_all()?;
+        }
         Ok(place.get_or_init(|| keyspace))
     }
 

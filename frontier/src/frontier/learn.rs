@@ -210,7 +210,7 @@ impl Frontier {
         withdrawn.into_iter().try_for_each(|rule| self.withdraw(rule, session))
     }
 
-    fn is_well(&self, id: UrlId) -> bool {
+    pub(super) fn is_well(&self, id: UrlId) -> bool {
         self.urls.get(id.url) == Some(Standing::Done(Ended::Well))
     }
 

@@ -8,6 +8,7 @@
 
 mod admit;
 mod check;
+mod copies;
 pub mod cut;
 mod drain;
 mod enqueue;
@@ -25,7 +26,6 @@ mod sitemaps;
 mod skipped;
 mod step;
 mod view;
-mod vouch;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -62,7 +62,6 @@ use crate::url::Urls;
 pub use sitemaps::NamedBy;
 pub use skipped::{Skipped, Walk};
 pub use view::{BudgetView, Counts, HostState, HostView, QueuedAs, stored_budgets, stored_notes};
-pub use vouch::Vouchers;
 
 /// The frontier; owned by the engine.
 #[derive(Debug)]

@@ -196,13 +196,6 @@ impl Ladder {
         falls
     }
 
-    /// The number of trials that agreed. The pairs that proved a rule count as so many trials at most as between two
-    /// hosts. 0 if the ladder has fallen.
-    pub fn vouches(&self) -> u32 {
-        let trials = self.agreed.saturating_sub(self.pairs) + self.pairs.min(Self::PAIRS);
-        if self.fell { 0 } else { trials }
-    }
-
     /// Whether the ladder has fallen: nothing more is held or stopped for this reason in this place.
     pub fn fell(&self) -> bool {
         self.fell
@@ -231,11 +224,6 @@ impl Ladder {
 pub const TAG: u8 = b't';
 
 impl LadderKey {
-    /// A hash that tells ladders apart.
-    pub fn identity(self) -> u64 {
-        xxh3_64(&self.bytes())
-    }
-
     fn bytes(self) -> Vec<u8> {
         let place = match self.place {
             Place::Pair(other) => xxh3_64(&[&b"pair"[..], &other.to_bytes()].concat()),
@@ -293,11 +281,6 @@ mod tests {
             (0..70).filter(|_| step(&mut ladder)).count()
         };
         assert_eq!([Strictness::Foreign, Strictness::SameDomain, Strictness::SameHost].map(tried), [4, 4, 0]);
-        let mut ladder = Ladder::proven(33);
-        ladder.tried(true);
-        assert_eq!((ladder.vouches(), Ladder::default().vouches()), (7, 0));
-        ladder.tried(false);
-        assert_eq!(ladder.vouches(), 0);
     }
 
     #[test]

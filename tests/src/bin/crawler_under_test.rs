@@ -7,7 +7,7 @@ mod allocator;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    allocator::give_back_at_once();
+    allocator::give_back();
     // The crawler starts itself as a child process that reads one PDF file.
     crawler::pdf::child_main().unwrap_or_else(crawler::cli::main)
 }

@@ -32,7 +32,7 @@ pub(super) fn check(
     let mut wanted = Wanted::default();
     let rules = stored(session)?;
     let rule = |id| rules.iter().find(|rule| rule.id == id);
-    write_lines(&mut wanted, frontier, Walk::new(false), &rule, session, &mut |_| {})?;
+    write_lines(&mut wanted, frontier, Walk::new(false), &rule, session, &mut |_, _| {})?;
     let mut lines = wanted.lines;
     let (mut failure, mut withheld) = (None, HashSet::new());
     Lines::open(dir, SkippedJsonl::NAME, None)?.each(&mut |offset, line| {

@@ -6,14 +6,14 @@
 //! site lead to all of them. If the shared articles fell, all of them would be fetched twice.
 //!
 //! So other lots are tried first. When nothing else is left to try, the waiting lots whose pages opened the most links
-//! fall: the lists come before the articles. If the budget ends before, a lot that is still opening links and has few
-//! URLs (a chain of lists) falls on *credit*. The credit bounds the fetches that bring nothing: half of what the
-//! waiting lots would cost. If the lot is held or stopped for pages of another host, its chain is not longer than the
-//! chain there, and the credit is 5 % of the pages fetched, even if no lot waits.
+//! fall: the lists come before the articles. If the budget ends before, lots that are still opening links and have few
+//! URLs (chains of lists) fall on *credit*. The credit bounds the fetches that bring nothing: half of what the waiting
+//! lots would cost, for all chains together. If a chain is held for pages of another host, it is not longer than the
+//! chain there, and its credit is 5 % of the pages fetched, even if no lot waits.
 //!
-//! Whenever a lot falls, the trials of the lots that wait further are excused: they count as if they had not been made.
-//! When everything behind the lot that fell is fetched, the excused lots are tried again. If they lead to new pages
-//! then, only they do, and they fall.
+//! Whenever a lot falls, the lots that wait further are *excused*: their earlier trials do not decide any more. When
+//! everything behind the lot that fell is fetched, the excused lots are tried again. If they lead to new pages then,
+//! only they do, and they fall. If the budget ends before they are tried again, their earlier trials decide after all.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -22,7 +22,8 @@ use frontier::{Drawn, Frontier, Lot, Lots};
 
 use super::Rescue;
 use super::looks::left_of;
-use super::trials::{LotResults, Results, excuse, families};
+use super::state::Excused;
+use super::trials::{LotResults, Results, families};
 use crate::engine::error::Result;
 use crate::engine::ledger::Ledger;
 
@@ -60,23 +61,30 @@ impl Falls {
         frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<Self> {
+        let is_way = |result: &LotResults| result.opened_last > 0;
+        if self.waiting.is_empty() && !lots.values().any(is_way) {
+            return Ok(self);
+        }
         let mut left = BTreeMap::<Lot, (u64, UrlId)>::new();
-        frontier.each_held_back(&ledger.session, &mut |Drawn { id, lots, .. }| {
-            left.entry(lots.lot).and_modify(|(count, _)| *count += 1).or_insert((1, id));
+        frontier.each_held_back(&ledger.session, &mut |Drawn { id, lots: of, .. }| {
+            if lots.contains_key(&of.lot) {
+                left.entry(of.lot).and_modify(|(count, _)| *count += 1).or_insert((1, id));
+            }
         })?;
         let price: u64 = self.waiting.iter().filter_map(|lot| left.get(lot)).map(|(count, _)| *count).sum();
         let (mut ways, mut best) = (lots.clone(), lots.clone());
         ways.retain(|lot, result| {
-            let is_open = result.opened_last > 0 && !self.waiting.contains(lot) && !frontier.has_fallen(*lot);
+            let is_open = is_way(result) && !self.waiting.contains(lot) && !frontier.has_fallen(*lot);
             is_open && left.get(lot).is_some_and(|(count, _)| *count <= Rescue::FEW)
         });
+        let shared = price / 2 / ways.len().max(1) as u64;
         let mut credits = BTreeMap::new();
         for lot in ways.keys() {
             let Some((_, id)) = left.get(lot) else { continue };
             let of_copies =
                 if frontier.has_copy_elsewhere(*id, &ledger.session)? { ledger.stats.pages / Self::CREDIT } else { 0 };
             if of_copies > 0 || price > 0 {
-                credits.insert(*lot, of_copies.max(price / 2));
+                credits.insert(*lot, of_copies.max(shared));
             }
         }
         ways.retain(|lot, _| credits.contains_key(lot));
@@ -112,15 +120,26 @@ impl Rescue {
         frontier: &mut Frontier,
         ledger: &mut Ledger,
     ) -> Result<bool> {
-        let mut lots = results.lots();
+        let mut lots = results.lots_without(&self.state.excused);
         lots.retain(|lot, _| !falls.waiting.contains(lot));
         let any = self.release(&falls.now, &lots, frontier, ledger);
         if any {
-            excuse(&falls.waiting, &mut ledger.session)?;
+            let all = results.lots();
+            let tried = falls.waiting.iter().filter_map(|lot| all.get(lot).map(|result| (*lot, *result)));
+            self.state.excused.extend(
+                tried.map(|(lot, LotResults { trials, gained, opened, .. })| (lot, Excused { trials, gained, opened })),
+            );
             self.state.retest = true;
             self.save(ledger);
         }
         Ok(any)
+    }
+
+    /// Lets the earlier trials of lots decide that were excused and not tried again. Returns true if there are any.
+    pub(super) fn count_again(&mut self, results: &Results) -> bool {
+        let (lots, before) = (results.lots(), self.state.excused.len());
+        self.state.excused.retain(|lot, excused| lots.get(lot).is_some_and(|result| result.trials > excused.trials));
+        self.state.excused.len() < before
     }
 
     /// Lets lots fall after the last round. Only the lots whose URLs are worth the fetches fall, and the sections of
@@ -131,7 +150,7 @@ impl Rescue {
         frontier: &mut Frontier,
         ledger: &mut Ledger,
     ) -> Result<bool> {
-        let lots = results.lots();
+        let lots = results.lots_without(&self.state.excused);
         let mut fall = lots.clone();
         fall.retain(|lot, result| result.gained > 0 && !frontier.has_fallen(*lot));
         if !fall.is_empty() {

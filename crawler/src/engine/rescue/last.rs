@@ -43,9 +43,6 @@ pub struct LastRound<'a> {
     pub fetched: u64,
     /// About how many URLs that nobody has met lie behind those that are held back, by what their counterparts led to.
     pub unmet: u64,
-    /// The number of URLs of the sample that were not fetched, because trials spoke for them
-    /// ([`super::looks::vouched`]). They count as URLs that were drawn and had no new page.
-    pub vouched: u64,
 }
 
 impl LastRound<'_> {
@@ -56,8 +53,7 @@ impl LastRound<'_> {
         let last = || self.results.iter().filter(|(_, result)| result.round == self.number);
         let drawn: u64 = last().map(|(_, result)| result.drawn).sum();
         let all: u64 = last().map(|(_, result)| result.new).sum();
-        let seen = drawn + self.vouched;
-        let share = (seen as f64 / population.max(1) as f64).min(1.0);
+        let share = (drawn as f64 / population.max(1) as f64).min(1.0);
         // `here` and `elsewhere` count new pages of the sample. Each stands for an equal share of the pages that are
         // left. A new page of a lot without further URLs only stands for other lots.
         let (mut here, mut elsewhere) = (0, 0.0);
@@ -70,7 +66,7 @@ impl LastRound<'_> {
         }
         let left_over = population.saturating_sub(drawn);
         let behind = self.behind(left_over.min(self.held_back), drawn, fallen);
-        let of = |left: u64, new: u64| estimate(Sample { left, drawn: seen, new: new.min(seen) });
+        let of = |left: u64, new: u64| estimate(Sample { left, drawn, new: new.min(drawn) });
         let unknown = Lost { estimate: 0.0, low: 0.0, high: self.held_back as f64 };
         // The same sample has also decided which lots were released. So the upper end from the rest of the sample would
         // be too low, and the upper end from the whole sample is used. The new pages of one lot are missed together or
@@ -137,15 +133,7 @@ mod tests {
         let held_back = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&Lot(*lot))).count() as u64;
         let lost = urls[drawn..].iter().filter(|(lot, new)| *new && !fell.contains(&Lot(*lot))).count() as u64;
         let population = urls.len() as u64;
-        let last = LastRound {
-            results: &results,
-            number: 1,
-            population,
-            held_back,
-            fetched: population,
-            unmet: 0,
-            vouched: 0,
-        };
+        let last = LastRound { results: &results, number: 1, population, held_back, fetched: population, unmet: 0 };
         (last.lost(&BTreeMap::new(), &|_| false), lost)
     }
 
@@ -154,15 +142,7 @@ mod tests {
         let high = |opened, fetched| {
             let drawn = LotResults { round: 1, drawn: 40, opened_last: opened, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
-            let last = LastRound {
-                results: &results,
-                number: 1,
-                population: 440,
-                held_back: 400,
-                fetched,
-                unmet: 0,
-                vouched: 0,
-            };
+            let last = LastRound { results: &results, number: 1, population: 440, held_back: 400, fetched, unmet: 0 };
             let [estimate, low, high] = last.lost(&BTreeMap::new(), &|_| false);
             assert_eq!((estimate, low), (0.0, 0.0));
             high
@@ -179,15 +159,7 @@ mod tests {
         let high = |opened_last| {
             let drawn = LotResults { round: 1, drawn: 1, opened_last, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
-            let last = LastRound {
-                results: &results,
-                number: 1,
-                population: 1,
-                held_back: 1,
-                fetched: 40,
-                unmet: 0,
-                vouched: 0,
-            };
+            let last = LastRound { results: &results, number: 1, population: 1, held_back: 1, fetched: 40, unmet: 0 };
             last.lost(&BTreeMap::new(), &|_| false)
         };
         // A chain: the one URL that was drawn opened the next one, and this is held.

@@ -51,32 +51,3 @@ pub fn counterparts(frontier: &mut Frontier, ledger: &Ledger) -> Result<HashMap<
     })?;
     Ok(counterparts)
 }
-
-/// Takes URLs out of a sample for which trials speak: other URLs that were held or stopped for the same reason in the
-/// same place, and that were fetched during the crawl and agreed. Each such trial stands for one URL of the sample. At
-/// least one in [`STAY`] of each section stays, so that each is still tried. Returns the number of URLs taken out.
-pub fn vouched(sample: &mut Sample, frontier: &Frontier, ledger: &Ledger) -> Result<u64> {
-    let (mut trials, mut sections) = (HashMap::new(), HashMap::<Lot, (usize, usize)>::new());
-    for drawn in &sample.drawn {
-        sections.entry(drawn.lots.section).or_default().0 += 1;
-    }
-    let mut kept = Vec::new();
-    let before = sample.drawn.len();
-    for drawn in std::mem::take(&mut sample.drawn) {
-        let (all, out) = sections.entry(drawn.lots.section).or_default();
-        if let Some(vouchers) = frontier.vouchers(drawn.id, &ledger.session)? {
-            let left = trials.entry(vouchers.ladder).or_insert(vouchers.trials);
-            if *left > 0 && *out < *all - all.div_ceil(STAY) {
-                (*left, *out) = (*left - 1, *out + 1);
-                continue;
-            }
-        }
-        kept.push(drawn);
-    }
-    sample.drawn = kept;
-    Ok((before - sample.drawn.len()) as u64)
-}
-
-/// One in this many URLs of a section stays in the sample, however many trials speak for the section. The trials of a
-/// crawl come early, and a section may have changed since.
-const STAY: usize = 4;

@@ -21,7 +21,7 @@
 //!    lots.
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
 //!    last round draws single URLs from everything that is still held or stopped, the same share from each section of
-//!    each lot ([`frontier::Strata`]). Trials of the crawl stand for some of them ([`looks::vouched`]). The share of
+//!    each lot ([`frontier::Strata`]). The share of
 //!    new pages in this sample gives the estimate ([`last`]). A lot that gained something in the last round falls, too,
 //!    if at least one in [`Rescue::WORTH`] of its drawn URLs did, or if at most [`Rescue::FEW`] of its URLs are left.
 //!    If it does not fall, each of its sections that gained something is tested in the same way.
@@ -50,8 +50,8 @@ use crate::estimate::{Found, Lost};
 use falls::Falls;
 use last::LastRound;
 use led::Led;
-use looks::{counterparts, draw_from_each, left_of, vouched};
-pub(super) use open_ends::OpenEnds;
+use looks::{counterparts, draw_from_each, left_of};
+pub(super) use open_ends::is_open_end;
 use state::RescueState;
 use trials::{LotResults, Openness, Results, TrialRecord, done_with, families, put, read, retain_opening};
 
@@ -104,6 +104,8 @@ impl Rescue {
     /// The largest number of URLs that are drawn from a lot in one round. If there are many lots, only one is drawn
     /// from each, so that more lots are tried.
     const OF_LOT: usize = 2;
+    /// So much of the budget is left for the last round.
+    const LAST: u64 = Self::LEAST / 4;
     /// A round may draw at least this many URLs, however small the budget is.
     const OF_ROUND: u64 = 5;
     /// The largest number of rounds before the last one.
@@ -160,7 +162,7 @@ impl Rescue {
     /// something to fetch.
     pub fn next(&mut self, settings: &Settings, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let results = Results::read(&ledger.session)?;
-        let lots = results.lots();
+        let mut lots = results.lots_without(&self.state.excused);
         let falls = if self.state.last { Falls::default() } else { Falls::of(&lots, frontier) };
         let any = match self.state.last {
             true => self.let_fall_at_last(&results, frontier, ledger)?,
@@ -171,8 +173,8 @@ impl Rescue {
         }
         let budget = budget(settings, ledger.stats.pages.saturating_sub(self.state.spent));
         if self.state.last && self.goes_on(budget, &results, frontier) {
-            let RescueState { number, spent, .. } = self.state;
-            self.state = RescueState { number, spent, ..RescueState::default() };
+            let RescueState { number, spent, excused, .. } = std::mem::take(&mut self.state);
+            self.state = RescueState { number, spent, excused, ..RescueState::default() };
         }
         if self.state.last {
             self.estimate(&results, frontier, ledger)?;
@@ -181,13 +183,15 @@ impl Rescue {
         if let Some(sample) = self.round(budget, &lots, &falls.waiting, frontier, ledger)? {
             return self.begin(false, sample, frontier, ledger);
         }
-        let falls = falls.end_wait(&lots, frontier, ledger)?;
+        if self.count_again(&results) {
+            lots = results.lots_without(&self.state.excused);
+        }
+        let falls = Falls::of(&lots, frontier).end_wait(&lots, frontier, ledger)?;
         if self.let_fall(&falls, &results, frontier, ledger)? {
             return Ok(true);
         }
         let left = budget.saturating_sub(self.state.spent);
-        let mut sample = draw_from_each(count(left), self.state.number, frontier, ledger)?;
-        self.state.vouched = vouched(&mut sample, frontier, ledger)?;
+        let sample = draw_from_each(count(left), self.state.number, frontier, ledger)?;
         self.crowd = None;
         self.begin(true, sample, frontier, ledger)
     }
@@ -197,10 +201,10 @@ impl Rescue {
         let has_fallen = |lots: Lots| [lots.section, lots.lot].into_iter().any(|lot| frontier.has_fallen(lot));
         match self.state.lost {
             // The budget was raised in the meantime, or the crawl has grown a lot.
-            Some(_) => 2 * (self.state.spent + self.state.vouched) < budget,
+            Some(_) => 2 * self.state.spent < budget,
             // Lots that fell in the last round have brought pages, and with them a larger budget.
             None => {
-                self.state.spent + Self::LEAST / 4 <= budget
+                self.state.spent + Self::LAST <= budget
                     && results.sections().any(|(lots, result)| result.gained > 0 && has_fallen(lots))
             }
         }
@@ -219,10 +223,10 @@ impl Rescue {
         let left = self.left_with_new(&units, unit, frontier, ledger)?;
         let unmet = led::behind(&counterparts(frontier, ledger)?, &ledger.session)?;
         let fallen = |lot| frontier.has_fallen(lot);
-        let RescueState { number, population, vouched, .. } = self.state;
+        let RescueState { number, population, .. } = self.state;
         self.state.held_back = held_back;
         let fetched = ledger.stats.pages;
-        let last = LastRound { results: &units, number, population, held_back, fetched, unmet, vouched };
+        let last = LastRound { results: &units, number, population, held_back, fetched, unmet };
         self.state.lost = Some(last.lost(&left, &fallen));
         self.save(ledger);
         Ok(())
@@ -240,9 +244,10 @@ impl Rescue {
         // A third of the budget is reserved for the estimate, if so many URLs are held back. The rest is for finding
         // what was lost: at the end of a chain, only one URL is held back, and the chain is followed further.
         let states = frontier.counts().states;
-        let reserved = (budget / 3).min(states.held() + states.stopped());
+        let reserved = (budget / 3).min((states.held() + states.stopped()).max(Self::LAST));
         let unspent = budget.saturating_sub(self.state.spent);
-        let again = if self.state.retest { unspent.min(Self::OF_ROUND) } else { 0 };
+        let is_again = self.state.retest || self.state.excused.keys().any(|lot| !lots.contains_key(lot));
+        let again = if is_again { unspent.saturating_sub(Self::LAST).min(Self::OF_ROUND) } else { 0 };
         let left = unspent.saturating_sub(reserved).max(again);
         if self.state.number >= Self::ROUNDS || left == 0 {
             return Ok(None);
@@ -314,15 +319,7 @@ impl Rescue {
         if last && !any {
             let none = BTreeMap::new();
             let (number, fetched) = (self.state.number, ledger.stats.pages);
-            let last = LastRound {
-                results: &none,
-                number,
-                population: held_back,
-                held_back,
-                fetched,
-                unmet: 0,
-                vouched: self.state.vouched,
-            };
+            let last = LastRound { results: &none, number, population: held_back, held_back, fetched, unmet: 0 };
             self.state.lost = Some(last.lost(&BTreeMap::new(), &|_| false));
         }
         self.save(ledger);

@@ -4,38 +4,13 @@
 //! something. If it is given up, its next URL stays held. Nobody has seen what lies behind it: perhaps nothing, perhaps
 //! the other half of an archive. An estimate can only tell of URLs that are known, so the open ends are counted apart.
 
-use dedup_stage::store::{Result, Session};
-use dedup_stage::url::PageId;
 use frontier::{Release, Skipped, Via};
 
 use crate::record::PageRecord;
 
-/// Counts the open ends among URLs that are shown to it one by one.
-#[derive(Debug, Default)]
-pub struct OpenEnds {
-    count: u64,
-    /// The page that linked to the last URL that was news, and whether it was a trial. Links of one page mostly follow
-    /// each other.
-    last: Option<(PageId, bool)>,
-}
-
-impl OpenEnds {
-    /// Counts a URL that is not fetched, if it is an open end.
-    pub fn show(&mut self, skipped: &Skipped, session: &Session) -> Result<()> {
-        let Some(source) = skipped.source.filter(|_| skipped.is_news) else { return Ok(()) };
-        let of_trial = match self.last {
-            Some((page, of_trial)) if page == source => of_trial,
-            _ => PageRecord::get(source, session)?.is_some_and(|record| is_trial(record.via)),
-        };
-        self.last = Some((source, of_trial));
-        self.count += u64::from(of_trial);
-        Ok(())
-    }
-
-    /// The number of open ends.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
+/// Whether a URL that is not fetched is an open end. `source` is the page that linked to it.
+pub fn is_open_end(skipped: &Skipped, source: Option<&PageRecord>) -> bool {
+    skipped.is_news && source.is_some_and(|page| is_trial(page.via))
 }
 
 /// Whether a page was fetched only to see what pages like it bring.

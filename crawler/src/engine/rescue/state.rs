@@ -1,6 +1,9 @@
 //! The state of the rescue, so that a crawl that was killed continues it.
 
+use std::collections::BTreeMap;
+
 use dedup_stage::store::{Result, Session, Space, codec};
+use frontier::Lot;
 use serde::{Deserialize, Serialize};
 
 /// The key in [`Space::META`].
@@ -24,12 +27,22 @@ pub struct RescueState {
     pub lost: Option<[f64; 3]>,
     /// The number of URLs from which the sample of the last round was drawn.
     pub population: u64,
-    /// The number of URLs of that sample that were not fetched, because trials had shown enough about URLs like them.
-    /// They count as URLs without a new page.
-    pub vouched: u64,
-    /// Whether lots have fallen since the round was drawn. What they led to, and lots that were excused, are tried once,
-    /// even if the budget of the rounds is spent.
+    /// Whether lots have fallen since the round was drawn. What they led to is tried once, even if the budget of the
+    /// rounds is spent.
     pub retest: bool,
+    /// Lots whose earlier trials do not decide any more whether they fall.
+    pub excused: BTreeMap<Lot, Excused>,
+}
+
+/// The earlier trials of a lot that is excused ([`super::falls`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Excused {
+    /// The number of trials.
+    pub trials: u64,
+    /// The number of those that gained something.
+    pub gained: u64,
+    /// The number of links of their pages that were not found before.
+    pub opened: u64,
 }
 
 /// The state as versions before wrote it: without the last two fields.
@@ -70,8 +83,9 @@ impl RescueState {
         })
     }
 
-    /// Puts the state on record.
+    /// Puts the state on record, in place of what earlier versions wrote.
     pub fn put(&self, session: &mut Session) {
+        EARLIER.iter().for_each(|key| session.delete(Space::META, *key));
         session.put(Space::META, STATE, codec::encode(self));
     }
 }
@@ -95,7 +109,7 @@ mod tests {
             let mut session = Session::new(Box::new(Memory::default()));
             session.put(Space::META, key, bytes);
             assert_eq!(RescueState::read(&session).unwrap(), expected);
-            let now = RescueState { vouched: 9, ..expected.clone() };
+            let now = RescueState { retest: true, excused: [(Lot(7), Excused::default())].into(), ..expected.clone() };
             now.put(&mut session);
             assert_eq!(RescueState::read(&session).unwrap(), now);
         }

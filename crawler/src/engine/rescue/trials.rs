@@ -9,6 +9,7 @@ use dedup_stage::url::{SiteId, UrlId};
 use frontier::{Drawn, Lot, Lots, Prospect};
 use serde::{Deserialize, Serialize};
 
+use super::state::Excused;
 use crate::spaces;
 
 /// A URL that was drawn, or followed because its lot has fallen, or that lies behind such a URL.
@@ -87,6 +88,22 @@ impl Results {
     /// The results of each lot.
     pub fn lots(&self) -> BTreeMap<Lot, LotResults> {
         self.by(|lots| lots.lot)
+    }
+
+    /// The results of each lot, without those trials that are `excused`. A lot all of whose trials are excused counts as
+    /// one that was not tried.
+    pub fn lots_without(&self, excused: &BTreeMap<Lot, Excused>) -> BTreeMap<Lot, LotResults> {
+        let mut lots = self.lots();
+        lots.retain(|lot, result| {
+            let Some(Excused { trials, gained, opened }) = excused.get(lot) else { return true };
+            // A page of an earlier trial may have led to a new page meanwhile.
+            let is_new = result.trials > *trials || result.gained > *gained;
+            result.trials = result.trials.saturating_sub(*trials);
+            result.gained = result.gained.saturating_sub(*gained);
+            result.opened = result.opened.saturating_sub(*opened);
+            is_new
+        });
+        lots
     }
 
     /// The results by other groups of sections. `of` says to which lot a section belongs.
@@ -237,28 +254,6 @@ pub fn put(id: UrlId, trial: TrialRecord, session: &mut Session) {
     session.put(spaces::TRIALS, id.to_bytes(), codec::encode(&trial));
 }
 
-/// Makes the trials of these lots count as if they had not been made. Their pages stay on record as pages on the way to
-/// others.
-pub fn excuse(lots: &HashSet<Lot>, session: &mut Session) -> store::Result<()> {
-    let (mut excused, mut damaged) = (Vec::new(), None);
-    if lots.is_empty() {
-        return Ok(());
-    }
-    session.scan(spaces::TRIALS, &[], &[], &mut |key, value| {
-        match (UrlId::read(key), decode(value)) {
-            (Some(id), Ok(trial)) if trial.round > 0 && lots.contains(&trial.lot) => excused.push((id, trial)),
-            (_, Ok(_)) => {}
-            (_, Err(error)) => damaged = Some(error),
-        }
-        if damaged.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
-    for (id, trial) in excused {
-        let [lot, family, section] = [Lot(0); 3];
-        put(id, TrialRecord { round: 0, lot, family, section, ..trial }, session);
-    }
-    damaged.map_or(Ok(()), Err)
-}
-
 /// Decodes a trial. Trials of earlier versions have fewer fields.
 fn decode(bytes: &[u8]) -> store::Result<TrialRecord> {
     codec::decode(bytes, "a trial").or_else(|error| {
@@ -279,6 +274,29 @@ mod tests {
     use dedup_stage::url::UrlId;
 
     use super::*;
+
+    #[test]
+    fn a_lot_counts_by_what_it_gained_since_it_was_excused() {
+        let mut results = Results::default();
+        let trial = |lot, led| TrialRecord {
+            round: 1,
+            lot: Lot(lot),
+            section: Lot(lot),
+            new: Some(false),
+            led,
+            opened: 2,
+            ..TrialRecord::default()
+        };
+        let tried = |results: &mut Results, lot, led| results.add(SiteId::default(), trial(lot, led));
+        (1..=4).for_each(|lot| tried(&mut results, lot, true));
+        let excused = [1, 2, 3].map(|lot| (Lot(lot), Excused { trials: 1, gained: 1, opened: 2 })).into();
+        tried(&mut results, 2, false);
+        tried(&mut results, 3, true);
+        let lots = results.lots_without(&excused);
+        let gained: Vec<_> = lots.iter().map(|(lot, result)| (lot.0, result.trials, result.gained)).collect();
+        assert_eq!(gained, [(2, 1, 0), (3, 1, 1), (4, 1, 1)], "lot 1 is to be tried again");
+        assert_eq!(results.lots()[&Lot(1)].gained, 1, "its earlier trial is still known");
+    }
 
     #[test]
     fn lists_and_what_was_not_tried_come_before_what_lists_show() {

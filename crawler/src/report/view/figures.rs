@@ -115,7 +115,9 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
 /// The estimated loss, and what it means.
 pub fn missed(lost: &Lost) -> (String, String) {
     let [estimate, low, high] = [lost.estimate, lost.low, lost.high].map(|pages| units::count(pages.round() as u64));
-    let meaning = format!("among what was held back, estimated from a random sample; 95 % interval {low} to {high}");
+    let meaning = format!(
+        "among what was held back and behind it, estimated from a random sample; 95 % interval {low} to {high}"
+    );
     (format!("≈ {estimate}"), meaning)
 }
 

@@ -9,7 +9,7 @@ mod fsync;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    allocator::give_back_at_once();
+    allocator::give_back();
     // The crawler starts itself as a child process that reads one PDF file.
     if let Some(code) = crawler::pdf::child_main() {
         return code;
