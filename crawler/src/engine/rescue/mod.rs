@@ -248,7 +248,9 @@ impl Rescue {
         let unspent = budget.saturating_sub(self.state.spent);
         let is_again = self.state.retest || self.state.excused.keys().any(|lot| !lots.contains_key(lot));
         let again = if is_again { unspent.saturating_sub(Self::LAST).min(Self::OF_ROUND) } else { 0 };
-        let left = unspent.saturating_sub(reserved).max(again);
+        // If lots wait, so much is kept for trying them again.
+        let kept = if is_again || waiting.is_empty() { 0 } else { Self::OF_ROUND };
+        let left = unspent.saturating_sub(reserved + kept).max(again);
         if self.state.number >= Self::ROUNDS || left == 0 {
             return Ok(None);
         }
