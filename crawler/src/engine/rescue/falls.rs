@@ -8,8 +8,8 @@
 //! So other lots are tried first. When nothing else is left to try, the waiting lots whose pages opened the most links
 //! fall: the lists come before the articles. If the budget ends before, lots that are still opening links and have few
 //! URLs (chains of lists) fall on *credit*. The credit bounds the fetches that bring nothing: half of what the waiting
-//! lots would cost, for all chains together. If a chain is held for pages of another host, it is not longer than the
-//! chain there, and its credit is 5 % of the pages fetched, even if no lot waits.
+//! lots would cost. If a chain is held for pages of another host, it is not longer than the chain there, and the credit
+//! is 5 % of the pages fetched, even if no lot waits. All chains that fall together share the credit.
 //!
 //! Whenever a lot falls, the lots that wait further are *excused*: their earlier trials do not decide any more. When
 //! everything behind the lot that fell is fetched, the excused lots are tried again. If they lead to new pages then,
@@ -40,7 +40,7 @@ impl Falls {
     /// A waiting lot falls if its pages opened at least one in this many of the links that those of the best one did.
     /// Two lists of one kind often differ by so much, because one of them was found later.
     const AS_GOOD: f64 = 2.0;
-    /// The credit of a lot that is held or stopped for pages of another host is one fetch for this many pages fetched.
+    /// The credit of lots that are held or stopped for pages of another host is one fetch for this many pages fetched.
     /// This is the share that the rescue may cost by default. (A lot without credit may cost `WORTH` fetches.)
     const CREDIT: u64 = 20;
 
@@ -77,14 +77,14 @@ impl Falls {
             let is_open = is_way(result) && !self.waiting.contains(lot) && !frontier.has_fallen(*lot);
             is_open && left.get(lot).is_some_and(|(count, _)| *count <= Rescue::FEW)
         });
-        let shared = price / 2 / ways.len().max(1) as u64;
+        let share = |fetches: u64| fetches / ways.len().max(1) as u64;
+        let (of_waiting, of_copies) = (share(price / 2), share(ledger.stats.pages / Self::CREDIT));
         let mut credits = BTreeMap::new();
         for lot in ways.keys() {
             let Some((_, id)) = left.get(lot) else { continue };
-            let of_copies =
-                if frontier.has_copy_elsewhere(*id, &ledger.session)? { ledger.stats.pages / Self::CREDIT } else { 0 };
-            if of_copies > 0 || price > 0 {
-                credits.insert(*lot, of_copies.max(shared));
+            let has_copy = frontier.has_copy_elsewhere(*id, &ledger.session)?;
+            if has_copy || price > 0 {
+                credits.insert(*lot, if has_copy { of_copies.max(of_waiting) } else { of_waiting });
             }
         }
         ways.retain(|lot, _| credits.contains_key(lot));

@@ -21,10 +21,10 @@
 //!    lots.
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
 //!    last round draws single URLs from everything that is still held or stopped, the same share from each section of
-//!    each lot ([`frontier::Strata`]). The share of
-//!    new pages in this sample gives the estimate ([`last`]). A lot that gained something in the last round falls, too,
-//!    if at least one in [`Rescue::WORTH`] of its drawn URLs did, or if at most [`Rescue::FEW`] of its URLs are left.
-//!    If it does not fall, each of its sections that gained something is tested in the same way.
+//!    each lot ([`frontier::Strata`]). The share of new pages in this sample gives the estimate ([`last`]). A lot that
+//!    gained something in the last round falls, too, if at least one in [`Rescue::WORTH`] of its drawn URLs did, or if
+//!    at most [`Rescue::FEW`] of its URLs are left. If it does not fall, each of its sections that gained something is
+//!    tested in the same way.
 //!
 //! The budget bounds the number of URLs that are drawn. The URLs of fallen lots are fetched in addition; [`falls`] says
 //! what bounds these for a lot that falls before it has gained anything. Rounds and trials are part of the state, so a
