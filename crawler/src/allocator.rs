@@ -33,16 +33,21 @@ unsafe extern "C" {
     safe fn mi_option_get(option: c_int) -> c_long;
 }
 
-/// Makes the allocator give free memory back in time. To be called once, before there are other threads.
+/// Makes the allocator give free memory back at once. To be called before there are threads.
+pub fn give_back_at_once() {
+    mi_option_set_default(PURGE_EXTEND_DELAY, 0);
+    mi_option_set_default(PURGE_DELAY, 0);
+}
+
+/// Makes the allocator keep free memory for a moment while the program is small. To be called once, after
+/// [`give_back_at_once`], but not in a child process whose memory is limited: it starts a thread.
 ///
 /// While the program is small, free memory is given back after 10 ms. Most of it is used again before, and need not be
 /// taken from the system anew: a crawl takes 4 % less processor time than if all were given back at once. On hostile
 /// webs, where large pages come one after the other, a crawl would then hold 30 to 90 MiB that it does not need. So as
 /// soon as the program is large, free memory is given back at once. Where the size of the program is not known, this
 /// always holds.
-pub fn give_back() {
-    mi_option_set_default(PURGE_EXTEND_DELAY, 0);
-    mi_option_set_default(PURGE_DELAY, 0);
+pub fn keep_while_small() {
     if resident().is_some() {
         // Without this thread, memory is given back at once.
         let _ = thread::Builder::new().name("memory".into()).stack_size(64 << 10).spawn(watch);

@@ -7,7 +7,10 @@ mod allocator;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    allocator::give_back();
+    allocator::give_back_at_once();
     // The crawler starts itself as a child process that reads one PDF file.
-    crawler::pdf::child_main().unwrap_or_else(crawler::cli::main)
+    crawler::pdf::child_main().unwrap_or_else(|| {
+        allocator::keep_while_small();
+        crawler::cli::main()
+    })
 }

@@ -9,11 +9,12 @@ mod fsync;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    allocator::give_back();
+    allocator::give_back_at_once();
     // The crawler starts itself as a child process that reads one PDF file.
     if let Some(code) = crawler::pdf::child_main() {
         return code;
     }
+    allocator::keep_while_small();
     let file = std::env::var_os("TEST_PEAK_FILE");
     let code = crawler::cli::main();
     if let Some(file) = file {
