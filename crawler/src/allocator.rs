@@ -1,5 +1,5 @@
-//! The allocator of the program, and when it gives memory back to the system. (The program `crawl` of the tests includes
-//! this file, so that it needs the same memory.)
+//! The allocator of the program, and when it gives memory back to the system. (The program `crawl` of the tests
+//! includes this file, so that it needs the same memory.)
 
 use std::ffi::{c_int, c_long};
 use std::thread;
@@ -12,7 +12,8 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// `mi_option_purge_delay` of version 2 (`mimalloc.h`): after so many milliseconds, the allocator gives free memory back.
+/// `mi_option_purge_delay` of version 2 (`mimalloc.h`): after so many milliseconds, the allocator gives free memory
+/// back.
 const PURGE_DELAY: c_int = 15;
 /// `mi_option_purge_extend_delay`: by so many milliseconds, each further free memory puts that off.
 const PURGE_EXTEND_DELAY: c_int = 25;

@@ -8,8 +8,8 @@
 //! So other lots are tried first. When nothing else is left to try, the waiting lots whose pages opened the most links
 //! fall: the lists come before the articles. If the budget ends before, lots that are still opening links and have few
 //! URLs (chains of lists) fall on *credit*. The credit bounds the fetches that bring nothing: half of what the waiting
-//! lots would cost. If a chain is held for pages of another host, it is not longer than the chain there, and the credit
-//! is 5 % of the pages fetched, even if no lot waits. All chains that fall together share the credit.
+//! lots would cost, for all chains together. If a chain is held for pages of another host, it is not longer than the
+//! chain there, and its credit is 5 % of the pages fetched, even if no lot waits.
 //!
 //! Whenever a lot falls, the lots that wait further are *excused*: their earlier trials do not decide any more. When
 //! everything behind the lot that fell is fetched, the excused lots are tried again. If they lead to new pages then,
@@ -77,8 +77,7 @@ impl Falls {
             let is_open = is_way(result) && !self.waiting.contains(lot) && !frontier.has_fallen(*lot);
             is_open && left.get(lot).is_some_and(|(count, _)| *count <= Rescue::FEW)
         });
-        let share = |fetches: u64| fetches / ways.len().max(1) as u64;
-        let (of_waiting, of_copies) = (share(price / 2), share(ledger.stats.pages / Self::CREDIT));
+        let (of_waiting, of_copies) = (price / 2 / ways.len().max(1) as u64, ledger.stats.pages / Self::CREDIT);
         let mut credits = BTreeMap::new();
         for lot in ways.keys() {
             let Some((_, id)) = left.get(lot) else { continue };
