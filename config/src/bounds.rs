@@ -54,8 +54,7 @@ pub const UNCOMMITTED: usize = 4 << 20;
 /// The bytes in the memory tables of the store. When there are more, the largest memory table is written to disk.
 pub const MEMORY_TABLES: u64 = 5 << 20;
 /// The full memory tables of the store, of at most half of [`MEMORY_TABLES`] each (of 4 MiB in states that earlier
-/// versions began). While there are more, a commit waits
-/// until some of them are on disk.
+/// versions began). While there are more, a commit waits until some of them are on disk.
 pub const FULL_TABLES: usize = 2;
 /// The most bytes of queued URLs in memory. The other queued URLs are on disk.
 pub const QUEUE: usize = 16 << 20;

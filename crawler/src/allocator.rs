@@ -44,10 +44,10 @@ pub fn give_back_at_once() {
 /// [`give_back_at_once`], but not in a child process whose memory is limited: it starts a thread.
 ///
 /// While the program is small, free memory is given back after 10 ms. Most of it is used again before, and need not be
-/// taken from the system anew: a crawl takes 4 % less processor time than if all were given back at once. On hostile
-/// webs, where large pages come one after the other, a crawl would then hold 30 to 90 MiB that it does not need. So as
-/// soon as the program is large, free memory is given back at once. Where the size of the program is not known, this
-/// always holds.
+/// taken from the system anew: a crawl of the synthetic web takes 4 % less processor time than if all
+/// were given back at once. On hostile webs, where large pages come one after the other, a crawl would then hold 30 to
+/// 90 MiB that it does not need. So as soon as the program is large, free memory is given back at once. Where the size
+/// of the program is not known, this always holds.
 pub fn keep_while_small() {
     if resident().is_some() {
         // Without this thread, memory is given back at once.

@@ -71,34 +71,55 @@ fn a_partial_mirror_keeps_its_own_articles_in_another_folder() -> anyhow::Result
     mirrors(Own::OtherFolder)
 }
 
-/// Catches a rescue that fetches all shared articles of the second site, because one of them was the first page to link
-/// to an article that only this site has. (The lists of the site lead to all of these.) Also catches one that never
-/// gets to the last lists, because a round of the rescue gets only to the next one.
+/// Crawls two sites whose articles link to each other. Returns the number of fetches, and that of an ideal crawler.
+fn twins(seed: u64, shared: u64, place: Place, list: u64) -> anyhow::Result<[u64; 2]> {
+    let web = Twins::draw(seed, 300, shared, place, list);
+    let site: Arc<dyn Site> = Arc::new(web.clone());
+    let (truth, crawled) = (walk(&*site), run(&site, DROP)?);
+    let (found, all) = (crawled.seen.things.len(), truth.things.len());
+    let (made, ideal) = (fetches(&crawled), web.ideal());
+    let name = format!("{shared} % shared, {place:?}, lists of {list}, seed {seed}");
+    println!("{name}: {found} of {all} articles with {made} fetches, ideally {ideal}");
+    assert_eq!(found, all, "{name}");
+    Ok([made, ideal])
+}
+
+/// Catches a rescue that never gets to the last lists, because a round of it gets only to the next one.
 #[test]
 fn shared_articles_that_link_to_others_are_not_all_fetched_twice() -> anyhow::Result<()> {
     let mut dear = Vec::new();
     for (seed, shared) in (1..).zip(SHARES) {
         for place in [Place::First, Place::Mixed, Place::Last] {
             for list in [5, 10, 25] {
-                let web = Twins::draw(seed * 7 + list, 300, shared, place, list);
-                let site: Arc<dyn Site> = Arc::new(web.clone());
-                let (truth, crawled) = (walk(&*site), run(&site, DROP)?);
-                let (found, all) = (crawled.seen.things.len(), truth.things.len());
-                let (made, ideal) = (fetches(&crawled), web.ideal());
-                println!(
-                    "{shared} % shared, {place:?}, lists of {list}: {found} of {all} articles with {made} fetches, \
-                     ideally {ideal}"
-                );
-                assert_eq!(found, all, "{shared} % shared, {place:?}, lists of {list}");
-                // What the rescue may cost is counted apart. The aim is 115 %, which one of these webs misses by 1 %.
+                let [made, ideal] = twins(seed * 7 + list, shared, place, list)?;
+                // What the rescue may cost is counted apart. The aim is 115 %; one of these webs took 116 %.
                 if made * 100 > ideal * 117 + 100 * rescue(ideal) {
                     dear.push(format!("{shared} % shared, {place:?}, lists of {list}: {made}, ideally {ideal}"));
                 }
             }
         }
     }
-    // Which of the two sites is ahead is a matter of time. If both are as far, a lot of shared articles may still fall.
+    // The order of the answers differs from run to run. In some runs, the lists that fall lead to articles that both
+    // sites have and that are fetched twice. Then such a web takes up to 1.4 times the ideal.
     assert!(dear.len() <= 3, "{dear:#?}");
+    Ok(())
+}
+
+/// Catches a rescue that fetches all shared articles of the second site, because one of them was the first page to link
+/// to an article that only this site has. (The lists of the site lead to all of these.) How much one web takes differs
+/// from run to run, so the sum is compared.
+#[test]
+fn a_lot_of_copies_that_only_led_to_new_pages_waits_for_the_lists() -> anyhow::Result<()> {
+    let mut all = [0, 0];
+    for seed in 0..8 {
+        for (place, list) in [(Place::Mixed, 25), (Place::Last, 10), (Place::Last, 25)] {
+            let cost = twins(100 + seed, 90, place, list)?;
+            all = [all[0] + cost[0], all[1] + cost[1]];
+        }
+    }
+    let [made, ideal] = all;
+    println!("together {made} fetches, ideally {ideal}");
+    assert!(made * 100 <= ideal * 130, "{made}, ideally {ideal}");
     Ok(())
 }
 
