@@ -1,6 +1,6 @@
-//! The kernel for machines with vectors of 256 bits that cannot count ones in them: most of those that run today. Ones
-//! are counted by looking up each half of a byte in a table (Muła, Kurz, Lemire, "Faster Population Counts Using AVX2
-//! Instructions", The Computer Journal 2018).
+//! The kernel for machines that have vectors of 256 bits, but no instruction that counts the ones in a vector. Most
+//! machines of today are of this kind. Ones are counted by looking up each half of a byte in a table (Muła, Kurz,
+//! Lemire, "Faster Population Counts Using AVX2 Instructions", The Computer Journal 2018).
 
 use std::arch::x86_64::*;
 
@@ -12,7 +12,7 @@ use super::kernel::{Kernel, Limits};
 pub struct Avx2(());
 
 impl Avx2 {
-    /// Proof that this machine can.
+    /// Proof that this machine has the instructions. `None` if it does not.
     pub fn new() -> Option<Self> {
         let able = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("popcnt")
@@ -43,7 +43,7 @@ impl Avx2 {
         unsafe { _mm256_maddubs_epi16(self.ones(words), _mm256_set1_epi8(1)) }
     }
 
-    /// Bit i is set where word i of eight is within `k` of `word`.
+    /// Bit i of the result is set if word i of the eight is within `k` of `word`.
     #[inline(always)]
     fn near_eight(self, words: __m256i, word: u32, k: u32) -> u32 {
         // SAFETY: see `ones`.
@@ -119,7 +119,7 @@ impl Kernel for Avx2 {
             let mask = unsafe {
                 let halves = self.ones_of_halves(_mm256_xor_si256(words, _mm256_set1_epi32(query as i32)));
                 let ones = _mm256_madd_epi16(halves, _mm256_set1_epi16(1));
-                // What the lower halves compare to does not count: `movemask` takes the highest bit of each word.
+                // The results of the lower halves do not count: `movemask` takes the highest bit of each word.
                 let upper_near = _mm256_cmpgt_epi16(_mm256_set1_epi16(limits.upper as i16 + 1), halves);
                 let near = _mm256_cmpgt_epi32(_mm256_set1_epi32(limits.whole as i32 + 1), ones);
                 _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_and_si256(upper_near, near))) as u32

@@ -2,8 +2,8 @@
 
 use super::pages::Zero;
 
-/// A bucket of `W` words of 32 bits. First comes a header. Then come as many *filters* (the 32 bits of a fingerprint
-/// that are not in the address) as there is room for. Then come as many *rests* (the bits of the address that the
+/// A bucket of `W` words of 32 bits. First comes a header. Then come the *filters* (the 32 bits of a fingerprint that
+/// are not in the address), as many as there is room for. Then come as many *rests* (the bits of the address that the
 /// number of the bucket does not tell), packed bit by bit.
 ///
 /// The number of bits of a rest depends on the number of buckets. The owner of the bucket knows it, and passes a

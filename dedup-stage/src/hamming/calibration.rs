@@ -14,7 +14,7 @@ use super::memory::{in_huge_pages, prefetch_in};
 /// The times of the parts of a probe on this machine, in nanoseconds.
 ///
 /// Queries are answered together, so work and waiting overlap. If both take about the same time, neither hides the
-/// other wholly. So the two times are added like the sides of a right angle.
+/// other completely. So the sum of the two times is estimated as the square root of the sum of their squares.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Calibration {
     /// Time for a query, besides its visits.

@@ -31,8 +31,8 @@ impl Fingerprints {
         if length == 0 {
             return Ok(Self(Words::Owned(Vec::new())));
         }
-        // SAFETY: if somebody shortens a file while we read it, the program may end, as with any mapped file. The words
-        // are plain data.
+        // SAFETY: if somebody shortens the file while it is read, the program may end, as with any mapped file. The
+        // words are plain data.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
         // This is only a hint. If the system ignores it, reading is slower.
         let _ = map.advise(Advice::Sequential);

@@ -1,5 +1,5 @@
-//! Of very many fingerprints, a filter picks those that may be near a member of a set. It reads two bits for each
-//! fingerprint.
+//! A filter: out of very many fingerprints, it picks those that may be near a member of a set. It reads two bits for
+//! each fingerprint.
 
 use super::code::for_each_error;
 use super::memory::{prefetch_in, zeros};
@@ -38,7 +38,7 @@ impl Filter {
         let radii = [k / 2, (k - 1) / 2];
         let mut variants = Vec::new();
         for_each_error(32, radii[0], &mut |error| variants.push(error));
-        // About one bit in 128 is set, and at most one in 16.
+        // About one bit in 128 of each bitmap is set, and at most one in 16.
         let entered = (variants.len() * members.len()).max(1) as u64;
         if entered > 1 << 28 {
             return None;

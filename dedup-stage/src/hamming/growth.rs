@@ -23,8 +23,8 @@ pub struct Growth {
     size: u32,
     /// The groups with numbers below this one have grown in this round.
     next: u32,
-    /// For each value of the four bits after those of the group: the bucket within the group, in two bits. First for
-    /// groups that have not grown in this round, then for the others.
+    /// For each value of the four bits after those of the group: the bucket within the group, in two bits. The first
+    /// number is for groups that have not grown in this round, the second one for the others.
     places: [u32; 2],
 }
 
@@ -87,8 +87,8 @@ impl Growth {
         group | (places >> (2 * following) & 3) << self.bits
     }
 
-    /// The number of low bits that all addresses in a bucket share with the number of the bucket. They may share more
-    /// bits, but rests leave out only these.
+    /// The number of low bits that all addresses in a bucket have in common with the number of the bucket. They may
+    /// have more bits in common, but the rests of the entries leave out only these.
     #[inline(always)]
     pub fn known_bits(&self, bucket: u32) -> u32 {
         let grown = bucket & low_mask(self.bits) < self.next;

@@ -1,7 +1,7 @@
 //! The inner loops of an index: they compare all filters of a cache line with one word, or a list of fingerprints with
 //! a query.
 //!
-//! This is what they have to do, and how any machine does it. The twins for machines with vectors are in
+//! [`Kernel`] says what they do, and [`Scalar`] does it on any machine. The kernels for machines with vectors are in
 //! [`super::avx2`] and [`super::avx512`]; [`super::level`] chooses among them. The results are equal (see the tests
 //! there).
 
@@ -28,7 +28,7 @@ pub trait Kernel: Copy {
     /// Bit i of the result is set if fingerprint i is within `k` of `query`. There are at most 64 fingerprints.
     fn near_fingerprints(self, fingerprints: &[u64], query: u64, k: u32) -> u64;
 
-    /// Bit i is set where part i of at most 64 is within the limits of `query`.
+    /// Bit i of the result is set if part i is within the limits of `query`. There are at most 64 parts.
     fn near_parts(self, parts: &[u32], query: u32, limits: Limits) -> u64;
 }
 

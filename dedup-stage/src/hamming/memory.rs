@@ -37,7 +37,8 @@ pub fn prefetch_in<T>(values: &[T], i: usize) {
     let _ = (values, i);
 }
 
-/// Asks the system for huge pages behind a range. Then random reads miss the caches, but not the page tables, too.
+/// Asks the system to back a range with huge pages. Then a random read may miss the data caches, but hardly ever the
+/// cache of the page tables.
 pub fn prefer_huge_pages<T>(range: &mut [T]) {
     #[cfg(target_os = "linux")]
     {

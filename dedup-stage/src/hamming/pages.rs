@@ -24,8 +24,8 @@ unsafe impl Zero for u32 {}
 // SAFETY: as above.
 unsafe impl Zero for u16 {}
 
-/// An array of zeros that fills one huge page, from the start of the page. A random read in a huge page misses the
-/// caches, but not the page tables, too.
+/// An array of zeros that fills one huge page, from the start of the page. A random read in a huge page may miss the
+/// data caches, but hardly ever the cache of the page tables.
 #[derive(Debug)]
 pub struct Page<T> {
     start: NonNull<T>,
@@ -56,7 +56,7 @@ impl<T: Zero> Page<T> {
         PREPARED.try_recv().ok().map(Self::from)
     }
 
-    /// A page of memory that the system gives in small pieces, each when it is touched first.
+    /// A page of memory that the system provides in small pieces, each when it is touched for the first time.
     ///
     /// # Panics
     ///
@@ -90,7 +90,7 @@ fn prepare() -> MmapMut {
     memory
 }
 
-/// Memory that contains a huge page wherever it begins.
+/// Memory that is large enough to contain a huge page, wherever the memory begins.
 fn map() -> MmapMut {
     MmapMut::map_anon(2 * HUGE_PAGE).expect("there is memory to map")
 }

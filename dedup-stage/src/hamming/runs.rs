@@ -9,11 +9,11 @@ use super::segments::Segments;
 /// A set of fingerprints, stored four times, once for each quarter of the bits. Fingerprints with the same quarter form
 /// a *run*. They lie side by side in memory.
 ///
-/// Some bits are nearly the same in all fingerprints of one language or one site. Then a ball of keys finds many
-/// fingerprints. So a run is read fast: memory is read line after line, and 32 bits of each fingerprint are compared
-/// first. The upper 16 of them are the *partner* of the quarter, which is the other quarter of the same half. If two
-/// fingerprints are within `k`, they are near in one of the halves, too; and in this half they are near in one of the
-/// quarters. So the partner tells most of a run apart (see [`Radii`]).
+/// Some bits are nearly the same in all fingerprints of one language or one site. So a ball of keys may have many
+/// fingerprints, and runs must be fast to read: memory is read line after line, and 32 bits of each fingerprint are
+/// compared first. The upper 16 of them are the *partner* of the quarter, which is the other quarter of the same half.
+/// If two fingerprints are within `k`, they are near in one of the halves, too; and in this half they are near in one
+/// of the quarters. So the partner tells most of a run apart (see [`Radii`]).
 ///
 /// # Complexity
 ///
@@ -303,7 +303,7 @@ impl Pool {
         }
     }
 
-    /// A place for `1 << class` fingerprints, at a multiple of this number.
+    /// A place for `1 << class` fingerprints. Its number is a multiple of `1 << class`.
     fn allocate(&mut self, class: u32) -> u32 {
         if let Some(at) = self.free[class as usize].pop() {
             return at;

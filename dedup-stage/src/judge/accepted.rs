@@ -1,7 +1,9 @@
-//! The accepted pages by fingerprint: their sketches, for the second look.
+//! The accepted pages by fingerprint, with their sketches. The *second look* compares the sketches of two pages whose
+//! fingerprints are near each other: only then is it known whether the texts are alike.
 //!
-//! The store has all sketches. The fingerprints of pages crowd, so the second look is needed often, and mostly finds no
-//! duplicate. So memory has a part of each sketch ([`Glances`]), and the pages that were accepted or looked at last.
+//! The store has all sketches. The fingerprints of pages *crowd*: many pages with other texts have near fingerprints.
+//! So the second look is needed often, and mostly finds no duplicate. So memory has a part of each sketch
+//! ([`Glances`]), and the pages that were accepted or looked at last.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -20,7 +22,7 @@ use crate::store::{Result, Session, codec};
 /// earliest page was judged by another process, it may be in [`Followed`] and have no key here.
 #[derive(Debug)]
 pub(super) struct Accepted {
-    /// Fingerprints that several pages have or had.
+    /// Fingerprints that more than one page has or had.
     several: HashSet<u64>,
     /// A part of each sketch.
     glances: Glances,
@@ -100,7 +102,7 @@ impl Accepted {
         }
     }
 
-    /// Notes a page whose fingerprint no page ever had, and which is kept elsewhere ([`Followed`]).
+    /// Notes a page that is kept elsewhere ([`Followed`]). No page ever had its fingerprint.
     pub(super) fn note(&mut self, fingerprint: u64, entry: Entry) {
         self.glances.insert(fingerprint, true, &entry.sketch);
         self.recent.put(fingerprint, entry);

@@ -1,11 +1,13 @@
-//! Compares the running texts in the chrome of a page with those of its twin, and with what its host has shown.
+//! Compares the running texts in the chrome of a page with those of its twin, and with those that its host has shown.
+//! The *chrome* of a page is all that is not its content: navigation, header, side bar, footer. A *running text* there
+//! is a block of many words that is not made of links (`page/asides.rs`).
 //!
 //! A page with the content of an earlier page is still unique if a text beside its content is its own: the twin lacks
-//! it, and no other page of the host was seen to have it. The text must be long beside the content. Otherwise content
-//! and text together still resemble those of the twin.
+//! it, and no other page of the host was seen to have it. The text must be long compared with the content. Otherwise
+//! content and text together still resemble those of the twin.
 //!
-//! Some sites show another text at each visit there, for example the beginning of a random article. Such texts are soon
-//! seen again on other pages ([`Sightings::take_turns`]).
+//! In their chrome, some sites show another text at each visit, for example the beginning of a random article. Such
+//! texts are soon seen again on other pages ([`Sightings::take_turns`]).
 
 use super::sightings::Sightings;
 use super::{Case, Judge};

@@ -175,8 +175,8 @@ impl Comparison {
         if !self.has_news(case) {
             return Ok(None);
         }
-        // As long as the URL of the twin is not known, some links seem to be news and are not. So learn the URL, and
-        // look again.
+        // As long as the URL of the twin is not known, some links that are not news seem to be news. So learn the URL,
+        // and compare again.
         self.learn_url(case, url_of, session)?;
         Ok(self.has_news(case).then_some(UniqueBy::Links))
     }
@@ -198,7 +198,7 @@ impl Comparison {
         let Some(known) = self.known.as_ref().filter(|_| words <= Self::LITTLE_TEXT) else { return Media::default() };
         let has = |medium: &u32| match MediumKind::of(*medium) {
             MediumKind::Away => known.media.contains(*medium),
-            // The twin has it as a medium of its own, or shows it from the site of the page.
+            // The twin has it as a medium of its own site, or shows it from the site of the page.
             MediumKind::Own => known.media.has_between(*medium, *medium | MediumKind::BITS),
             MediumKind::AwayThere => known.media.contains(*medium & !MediumKind::BITS),
             // Texts are no media, and `media_of` has none.

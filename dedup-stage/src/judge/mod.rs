@@ -88,8 +88,8 @@ pub struct Case<'a> {
     pub url: &'a Url,
     /// The content of this URL at the last visit; `None` at the first visit.
     pub before: Option<&'a Shown>,
-    /// Whether the answer shows the content of the URL. It does if it has a complete body and a 2xx status. It also
-    /// does if it is a file whose body the crawler did not ask for. Nothing else is judged.
+    /// Whether the answer shows the content of the URL: it has a complete body and a 2xx status, or it is a file whose
+    /// body the crawler did not ask for. No other answer is judged.
     pub judgeable: bool,
     /// The text and fingerprints of the page. The judge does not use [`Page::links`].
     pub page: &'a Page,
@@ -197,7 +197,7 @@ impl Judge {
         }
     }
 
-    /// Judges what is not compared with other URLs: a file, an empty body, or an answer that shows nothing.
+    /// Judges an answer that is not compared with other URLs: a file, an empty body, or an answer that shows nothing.
     fn file(&mut self, case: &Case<'_>, session: &mut Session) -> Result<Judgement> {
         let Some(before) = case.before.filter(|_| case.judgeable) else { return Ok(Judgement::UNJUDGED) };
         let sha256 = case.page.sha256;

@@ -132,14 +132,14 @@ impl Judge {
 pub(super) struct TextDifference {
     /// The pairs of words that only one of the texts has.
     pub(super) what: Difference,
-    /// About so many of these pairs belong to links that were exchanged for others.
+    /// About how many of these pairs belong to links that were exchanged for others.
     pub(super) gone: usize,
     /// A difference with fewer pairs is none.
     most: f32,
 }
 
 impl TextDifference {
-    /// If the length of a text is estimated, this times as many pairs may belong to it.
+    /// The length of the texts of links that went is only estimated. So this times as many pairs may belong to them.
     const GONE: f32 = 1.25;
 
     /// Whether links were exchanged for others, and the rest of the text is the same.
@@ -147,15 +147,17 @@ impl TextDifference {
         self.gone > 0 && self.is_small(&self.what, 0)
     }
 
-    /// Whether the texts say the same if so many known differences were taken out of the difference, and this remains.
+    /// Whether the texts say the same. `rest` is what remains of the difference after `parts` known differences were
+    /// taken out of it.
     pub(super) fn is_small(&self, rest: &Difference, parts: usize) -> bool {
         rest.is_less_than(self.most + OddSketch::PART * parts as f32 + Self::GONE * self.gone as f32)
     }
 }
 
 /// The difference between a page that consists mostly of links and its earlier content, without the links that came and
-/// those that went. `None` if a link came whose URL was not met before, or if the page has more or fewer links than
-/// before: then it says something new by its links. (A box of related pages exchanges known links, for example.)
+/// those that went. `None` if a link came whose URL was not met before: then the page says something new by its links.
+/// Also `None` if the links were not exchanged: if none came or none went, or if more than twice as many came as went,
+/// or the other way round. (A box of related pages exchanges known links, for example.)
 ///
 /// The texts of the links that came are known, so their words are taken out of the difference. The texts of the links
 /// that went are not known any more. They are counted as if they were as long as those that came.
@@ -178,7 +180,7 @@ fn without_links(case: &Case<'_>, earlier: &Comparison, whole: TextDifference) -
 }
 
 /// Whether a page has the same words as its URL showed before, or nearly the same. A page without words and media says
-/// nothing. It still says nothing if its bytes are others (a script has a new name, say).
+/// nothing, and still says nothing if its bytes change (a script has a new name, say).
 fn has_same_text(case: &Case<'_>, before: &Shown) -> bool {
     if before.says_nothing() {
         return case.page.says_nothing();

@@ -1,4 +1,4 @@
-//! Media that several pages of a host show beside equal texts: a logo, or a picture of the author.
+//! Media (such as a logo, or a picture of the author) that several pages of a host show beside equal texts.
 //!
 //! Two pages of a gallery may have equal texts, one picture that all pages show, and one of their own. Compared with
 //! each other they look like a page and its copy with another advertisement, because half of their media are the same.
@@ -30,7 +30,8 @@ pub(super) struct Sightings {
     /// The order of the page that was added last. (The order is the first field of every record of the judge, see
     /// [`crate::stage`].)
     order: u64,
-    /// The number of pages that showed a medium for the first time, and of those that showed only known ones.
+    /// The number of pages that showed a medium which was not seen before. `stale` is the number of those that showed
+    /// only media which were.
     fresh: u32,
     stale: u32,
     /// The media. The one that was seen longest ago comes first.
@@ -59,8 +60,8 @@ pub(super) enum Remembered {
 impl Sightings {
     /// The most media, and the most texts, that are kept for one host.
     const MOST: usize = 128;
-    /// The media of a host take turns if more than one page shows only known media for each so many that show a new
-    /// one.
+    /// The media of a host take turns if, for this many pages that show a new medium, more than one page shows only
+    /// known media.
     const TURN: u32 = 8;
 
     /// What was seen on pages of a host.
@@ -80,12 +81,12 @@ impl Sightings {
         self.stale.saturating_mul(Self::TURN) > self.fresh
     }
 
-    /// Whether two pages have shown a medium, so that it does not tell that a page is a copy.
+    /// Whether two pages have shown a medium. If so, it is no evidence that a page is a copy.
     pub(super) fn is_shared(&self, medium: u32) -> bool {
         !self.take_turns() && self.find(medium).is_some_and(|at| self.seen[at].again)
     }
 
-    /// Whether another page than this one has shown a medium, so that it does not tell that this page is new.
+    /// Whether another page than this one has shown a medium. If so, it is no evidence that this page is new.
     pub(super) fn has(&self, medium: u32, page: u64) -> bool {
         self.find(medium).is_some_and(|at| self.seen[at].again || self.seen[at].page != page)
     }
@@ -100,7 +101,7 @@ impl Sightings {
     }
 
     /// Notes the running texts of a page. A host may show a text on all its pages, and the twin may be a page of
-    /// another host. Then such texts do not tell that texts take turns.
+    /// another host. Then this text is no evidence that texts take turns.
     pub(super) fn note_texts(&mut self, case: &Case<'_>, texts: &Asides) {
         let page = case.id.url.url;
         let again = |hash: &u32| self.find(*hash).is_some_and(|at| self.seen[at].again);

@@ -1,10 +1,11 @@
-//! Recognises changes of templates. What changes in the same way on several pages of a host is no change of these
-//! pages.
+//! Recognises changes of page templates. (A *template* here is the part that many pages of a host have in common. The
+//! templates of `frontier/src/hold` are kinds of links.) If several pages of a host change in the same way, their
+//! template has changed, and the pages themselves count as unchanged.
 //!
-//! A site may get a new footer on all pages at once. Or advertisements take turns on one page after the other. The odd
-//! sketches of a page before and after such a change differ in the same bits on all pages, whatever else the pages say
-//! ([`Difference`]). So the judge stores the last differences of each host. If a page differs from its earlier content
-//! in the same way as another page of its host did, then the page has not changed.
+//! For example, all pages of a site get a new footer at once, or advertisements take turns on one page after the other.
+//! The odd sketches of a page before and after such a change differ in the same bits on all pages, whatever else the
+//! pages say ([`Difference`]). So the judge stores the last differences of each host. If a page differs from its
+//! earlier content in the same way as another page of its host did, then the page has not changed.
 //!
 //! A text that disappears from one page and appears on another is no template, because a difference has a direction.
 //! And a page that keeps nothing of its earlier content has changed, even if it now shows what another page showed

@@ -118,17 +118,18 @@ pub struct Judgement {
 /// The reason why a page with the text of an earlier one is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UniqueBy {
-    /// It has other links. A trap has other links on each page, too. Only the pages behind the links tell what they are
-    /// worth.
+    /// It has other links. A trap has other links on each page, too. Only the pages to which the links lead tell
+    /// whether the links are worth a fetch.
     Links,
     /// It has a few words, which an earlier page says, too, and other links. A few words do not tell a list from a
     /// trap, so its links are followed and not tried.
     LinksOfFewWords,
-    /// It has a text in its chrome (in an aside, or a footer) that no page of its host was seen to have. Only the pages
-    /// behind its links tell whether the text is one of its own.
+    /// It has a text in its chrome (in an aside, or a footer) that no other page of its host was seen to have. Only the
+    /// pages to which its links lead tell whether they are worth a fetch.
     Aside,
     /// It has a medium that was never seen, beside media that many pages of its host show. It may belong to a gallery,
-    /// or the medium may be an advertisement. Only the pages behind its links tell what they are worth.
+    /// or the medium may be an advertisement. Only the pages to which its links lead tell whether they are worth a
+    /// fetch.
     MediumBesideShared,
     /// Most of its media are other ones.
     Media,

@@ -17,7 +17,8 @@ use crate::url::{End, Ended, Kept, Standing, State};
 impl Frontier {
     /// Most redirect hops.
     pub const MOST_HOPS: u8 = 10;
-    /// For at most this many queued targets of redirects, memory holds whether a direct link leads there, too.
+    /// At most this many queued targets of redirects are remembered in `Jobs::chained`, which tells whether a direct
+    /// link leads there, too.
     const CHAINED: usize = 65_536;
 
     /// Announces URLs (`id.url`) that will be asked about or added next, such as the links of a page. This makes it
@@ -126,8 +127,9 @@ impl Frontier {
         };
         match self.urls.get(found.id.url) {
             None => self.refused(found, refusal.0, refusal.1, session),
-            // A URL that stayed held after this would be released again at each end of the queue. The target of too
-            // many redirects stays held: without them it would be queued.
+            // The URL must not stay held: each time the queue is empty, it would be released and refused again. But the
+            // target of too many redirects stays held: only this way to it is too long, and redirects do not count when
+            // it is released.
             Some(Standing::HeldFor | Standing::HeldAs { .. } | Standing::Stopped { .. })
                 if refusal.1 != Detail::Redirects =>
             {
@@ -227,7 +229,7 @@ pub(super) fn kept(found: &Found<'_>) -> Kept {
     }
 }
 
-/// Makes a link out of what its record kept.
+/// Makes a link from the part that its record kept.
 pub(super) fn again<'a>(url: &'a Url, id: UrlId, link: &Kept, via: Via) -> Found<'a> {
     Found { url, id, depth: link.depth, priority: link.priority, merits: link.merits, source: link.source, via }
 }

@@ -10,9 +10,9 @@
 //! - Work in the background is copied to the other state, and also stays here. In the state that has none of its URLs,
 //!   it finds nothing to do.
 //!
-//! A URL can be held for a URL on the other side of the cut. Nobody will tell when that URL was fetched. So [`prepare`]
-//! asks for a new decision about each of these, unless the other URL was fetched well already: then the held URL is a
-//! copy, and stays held.
+//! A URL can be held for a URL on the other side of the cut. After the cut, the frontier of the held URL does not learn
+//! when that other URL is fetched. So [`prepare`] asks for a new decision about each of these held URLs, unless the
+//! other URL was fetched well already: then the held URL is a copy, and stays held.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,8 @@ use crate::host::sleep_index;
 use crate::spaces;
 use crate::url::{Ended, Standing, Urls};
 
-/// Looks for URLs that are held across the cut. To be called first, and to be committed before anything is copied.
+/// Asks for new decisions about the URLs that are held across the cut. To be called first, and to be committed before
+/// anything is copied.
 pub fn prepare(sites: &Sites, from: &mut Session) -> Result<()> {
     let mut awaited = BTreeSet::new();
     each_part(from, &KeyRange::whole(spaces::HELD_FOR), &mut |entries| {

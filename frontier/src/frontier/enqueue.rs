@@ -100,7 +100,8 @@ impl Frontier {
             Phase::Benched(line, ..) => {
                 let rank = host.rank();
                 self.schedule.make_ready(id, &mut host.phase, host.site.domain, rank);
-                // What is new may come before the sitemap.
+                // A host waits in the line of sitemaps only while its next job is a sitemap. The new entry may come
+                // first, so the host is ready again.
                 if line != Line::Sitemaps {
                     self.schedule.bench(id, &mut host.phase, line);
                 }

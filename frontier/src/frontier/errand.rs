@@ -165,7 +165,7 @@ impl Frontier {
         if host.pace.crawl_delay != delay && self.conduct.politeness.robots == Robots::Obey {
             let before = host.pace.delay(&self.conduct.politeness);
             host.pace.crawl_delay = delay;
-            // The wait that has begun is already longer.
+            // The wait that has begun becomes longer, too.
             host.pace.not_before += host.pace.delay(&self.conduct.politeness).saturating_sub(before);
             host.record(session);
         }
@@ -199,6 +199,6 @@ fn unavailable(at: Millis) -> RobotsRules {
 }
 
 fn nowhere() -> url::Url {
-    // No file names no sitemap, so the base URL of its sitemaps does not matter.
+    // There is no file, so it names no sitemap, and the base URL for its sitemaps does not matter.
     url::Url::parse("http://none.invalid/").expect("a constant is a URL")
 }

@@ -6,9 +6,9 @@
 //! released when fetching them would take as long, with its delays, as the longest queue of another host still takes.
 //! Then both hosts need about the same time to finish.
 //!
-//! The queues of the others grow while they are crawled, so what is queued is the least that they have to do, and a
-//! host is released early rather than late. Where there are no delays no host keeps a crawl waiting, and nothing is
-//! released early.
+//! The queues of other hosts grow while these are crawled. So the time for the URLs that are queued now is the least
+//! time that these hosts still take, and the stopped URLs are released too early rather than too late. If there are no
+//! delays, no host keeps the crawl waiting, and nothing is released before the end.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ impl Late {
     pub(super) fn count(&mut self, site: SiteId) {
         if self.stopped.len() < Self::HOSTS || self.stopped.contains_key(&site) {
             *self.stopped.entry(site).or_default() += 1;
-            // The time of the host may have come sooner than it was thought.
+            // With one more URL, the host needs more time, so its URLs may have to be released sooner.
             self.look_at = self.look_at.min(self.looked_at + Self::LOOKS.0);
         }
     }
@@ -66,7 +66,7 @@ impl Frontier {
             let time = count.saturating_mul(delay);
             let early = longest.saturating_sub(time);
             nearest = nearest.min(early);
-            // At the next look it would be late.
+            // At the next look it would be too late.
             time > 0 && early < Late::LOOKS.0 && !host.is_some_and(Host::has_work)
         };
         let mut due: Vec<_> = self.late.stopped.extract_if(|site, count| is_due(site, *count)).collect();

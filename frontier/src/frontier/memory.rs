@@ -22,13 +22,14 @@ impl Frontier {
         }
     }
 
-    /// The host that can best leave memory and is none of `stay`, one of a domain that has many there first.
+    /// The host that can best leave memory. It is not in `stay`. Hosts of large domains (those with many hosts in
+    /// memory) leave first.
     fn spare(&self, stay: &[HostId]) -> Option<HostId> {
         let mut hosts = self.least().filter(|id| !stay.contains(id) && self.can_sleep(*id));
         self.spare_of_large(stay).or_else(|| hosts.next())
     }
 
-    /// The host of a large domain that can best leave memory and is none of `stay`.
+    /// The host of a large domain that can best leave memory. It is not in `stay`.
     fn spare_of_large(&self, stay: &[HostId]) -> Option<HostId> {
         let hosts = self.least().take_while(|_| self.hosts.has_large_domain());
         let mut hosts = hosts.filter(|id| !stay.contains(id) && self.hosts.is_of_large_domain(*id));

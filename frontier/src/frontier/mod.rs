@@ -76,9 +76,9 @@ pub struct Frontier {
     rules_kept: RulesKept,
     /// The part of the queue that the lanes of all hosts share.
     queues: Queues,
-    /// Deletes queue entries that are done from the store.
+    /// Deletes from the store the queue entries that are done.
     sweep: EraSweep,
-    /// Whose turn it is.
+    /// The hosts whose turn has come or will come.
     schedule: Schedule,
     /// Floors of shared addresses.
     addresses: Addresses,
@@ -103,7 +103,7 @@ pub struct Frontier {
     /// The sitemaps that hosts have named.
     naming: Naming,
     bounds: Bounds,
-    /// What other frontiers have to be told.
+    /// Messages for other frontiers.
     afar: Afar,
     jobs: Jobs,
     /// The time at which this process took over the state of an earlier one, if there was one.
@@ -154,7 +154,7 @@ struct Bounds {
 /// Messages for other frontiers, if each has some of the hosts.
 #[derive(Debug, Default)]
 struct Afar {
-    /// Files robots.txt that are to be asked for at hosts of other frontiers.
+    /// robots.txt files that are to be asked for at hosts of other frontiers.
     errands: Vec<Errand>,
     /// Rules that were found here for origins of other frontiers.
     answers: Vec<(Asker, crate::robots::RobotsRules)>,

@@ -67,9 +67,11 @@ impl Overtaking {
     const SHORTEST: Millis = 50;
     /// Milliseconds between two looks at the hosts.
     const LOOKS: Millis = 250;
-    /// At most so many hosts wait, and each for so many others. URLs of further hosts wait until the end of the crawl.
+    /// At most this many hosts wait, and each for at most this many others. URLs of further hosts wait until the end of
+    /// the crawl.
     const HOSTS: (usize, usize) = (10_000, 16);
-    /// At most so many URLs are known that were queued in the place of others. Of further ones, both are fetched.
+    /// At most this many URLs that were queued in the place of others are remembered. Beyond that, both URLs are
+    /// fetched.
     const IN_PLACE: usize = 100_000;
 
     /// A URL of the host `site` is held or stopped for a queued URL of the host `ahead`.
@@ -137,7 +139,8 @@ impl Frontier {
                 return true;
             };
             let turn = host.map_or(politeness.delay.0, |host| host.pace.turn(politeness)).max(Overtaking::SHORTEST);
-            // While the crawl is paused, or this machine sleeps, nobody looks, and no host fetches anything.
+            // The time between two looks counts only up to a bound: while the crawl is paused, or this machine sleeps,
+            // there are no looks, and the other host cannot fetch anything either.
             *idle += passed.min(turn.saturating_mul(Overtaking::PATIENCE) / 2);
             let turns = *idle / turn;
             waiting.ahead.retain(|(ahead, before)| {

@@ -3,7 +3,8 @@
 //!
 //! A robots.txt may name sitemaps anywhere, because sites keep them on other hosts. A sitemap index may name sitemaps
 //! on its own host, and on hosts of its registrable domain that are in the scope. A sitemap elsewhere has to be named
-//! by the robots.txt of its own host (sitemaps.org, "Sitemaps & Cross Submits"). That robots.txt has queued it then.
+//! by the robots.txt of its own host (sitemaps.org, "Sitemaps & Cross Submits"). If it is named there, it is queued
+//! when that robots.txt is read.
 
 use std::collections::HashMap;
 
@@ -55,7 +56,7 @@ impl Naming {
     const MOST: u32 = config::bounds::SITEMAPS;
     /// Most sitemaps that its robots.txt names on other hosts.
     const ELSEWHERE: u32 = config::bounds::SITEMAPS_ELSEWHERE;
-    /// When there are more, those are forgotten first that have named no more than this.
+    /// When there are more hosts, those that have named at most this many sitemaps are forgotten first.
     const MANY: u32 = Self::ELSEWHERE / 10;
 
     /// A host names one more sitemap. False if it has named too many.

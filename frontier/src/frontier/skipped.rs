@@ -31,7 +31,7 @@ pub struct Skipped {
     pub rules: Vec<RuleId>,
     /// The corpus that has the page that linked to it first.
     pub known: Option<String>,
-    /// The page that carried it.
+    /// The page that linked to it.
     pub source: Option<PageId>,
     /// Whether it is held as news: no page was fetched in its place.
     pub is_news: bool,
@@ -44,7 +44,7 @@ pub struct Skipped {
 pub struct Walk {
     /// The record from which to go on; `None` when all were seen.
     record: Option<Vec<u8>>,
-    /// If queued URLs are to come, too: the position in the queue from which to go on (host, lane, place).
+    /// Whether the walk also visits URLs that stay queued because their host cannot be asked.
     withheld: bool,
     /// The host in memory from which to go on; `None` if all were seen.
     awake: Option<(HostId, Place)>,
@@ -86,7 +86,7 @@ impl Frontier {
         Ok(found)
     }
 
-    /// Returns where to go on.
+    /// Visits the records of URLs. Returns the key from which to go on; `None` if all were seen.
     fn skipped_records(
         &self,
         from: &[u8],

@@ -92,7 +92,7 @@ pub struct QueuedAs {
     pub merits: Merits,
     /// Links from a seed.
     pub depth: u32,
-    /// The page that carried it.
+    /// The page that linked to it.
     pub source: Option<PageId>,
     /// How it came to be queued.
     pub via: Via,

@@ -1,5 +1,6 @@
 //! Lots that have *fallen*: a sample of their URLs brought new pages, so the reason to hold or stop them is wrong. The
-//! URLs of a fallen lot that are met later are followed, not held or stopped, as long as enough of their pages are new.
+//! URLs of a fallen lot that are met later are followed, not held or stopped, as long as enough of their pages are new
+//! or lead to new ones.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -10,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use super::Lot;
 use crate::spaces;
 
-/// What came of the URLs of a lot that were followed since it fell.
+/// The results of the URLs of a lot that were followed since it fell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Results {
-    /// Pages that are new, or led to new ones.
+    /// Pages that are new, or have led to new ones.
     good: u32,
-    /// Pages that are not new.
+    /// Pages that are not new, and have not led to new ones yet.
     bad: u32,
     /// Whether the lot is a family, which may have URLs of many hosts.
     wide: bool,
@@ -97,7 +98,7 @@ impl Fallen {
         let Some(results) = self.lots.get_mut(&lot) else { return false };
         let before = results.are_worth_it();
         change(results);
-        // A release of a family reads all records. A host must not be able to ask for that again and again.
+        // A release of a family reads all records. A host must not be able to cause that again and again.
         let may_again = !results.wide || results.good.is_power_of_two();
         let again = !before && results.are_worth_it() && may_again;
         self.save(lot, session);
@@ -112,7 +113,7 @@ impl Fallen {
     }
 }
 
-/// The results of a lot, also as earlier versions wrote them.
+/// Decodes the results of a lot. Earlier versions wrote them without `wide`.
 fn decode(value: &[u8]) -> Result<Results> {
     codec::decode(value, "a lot that fell").or_else(|error| {
         let (good, bad) = codec::decode(value, "a lot that fell").map_err(|_| error)?;

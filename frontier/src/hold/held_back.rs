@@ -1,8 +1,8 @@
-//! Everything that is held back (held or stopped), as the rescue looks at it.
+//! All URLs that are held back (held or stopped). The rescue looks at them again and again.
 //!
-//! Each round of the rescue looks at all held and stopped URLs, some rounds several times. Each time, the records of
-//! all URLs that were ever met would have to be read. So what the first look found is kept in memory, unless it is too
-//! much. Later looks read only the records that have changed since ([`Urls::take_changes`]).
+//! Each round of the rescue looks at all held and stopped URLs, some rounds several times. A look at the store has to
+//! read the records of all URLs that were ever met. So the result of the first look is kept in memory, unless it is too
+//! large. Later looks read only the records that have changed since ([`Urls::take_changes`]).
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -69,7 +69,7 @@ pub struct Ladder {
     missing: u32,
     /// A trial differed, or too many counterparts are missing.
     fell: bool,
-    /// How many of `agreed` are pairs that proved the rule, and no trials.
+    /// Those of `agreed` that are pairs which proved the rule, and not trials.
     pairs: u32,
 }
 
@@ -104,11 +104,11 @@ impl Ladder {
     const RAREST: u32 = 100;
     /// Across domains, this many URLs are tried before the first one is held.
     const FIRST: u32 = 4;
-    /// For the number of trials between two hosts, the pairs that proved a rule count as so many trials at most. They
-    /// were seen before anything was stopped, and perhaps only in a part of the site that the hosts share.
+    /// Between two hosts, the pairs that proved a rule count as at most this many trials, however many they are. They
+    /// were seen before anything was stopped, and perhaps only in a part of the site that both hosts have.
     const PAIRS: u32 = 6;
-    /// The ladder falls if more counterparts than this are missing, and more than trials have agreed. A site that
-    /// copies a few pages of another site, and only links to the rest, is no mirror.
+    /// The ladder falls if more than this many counterparts are missing, and if these are more than the trials that
+    /// agreed. A site that copies a few pages of another site, and only links to the rest, is no mirror.
     const MISSING: u32 = 4;
 
     /// The ladder of a rule that `agreed` pairs of this place have proved.

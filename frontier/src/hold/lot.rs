@@ -30,8 +30,8 @@ pub struct Lots {
     /// The *family*: all lots of the hosts of one registrable domain whose URLs have one shape. For URLs that are held
     /// for counterparts, it is the domain of the counterparts, so all hosts that look like copies of one domain belong
     /// to it. If each author of a site has a folder, or each branch of a chain of shops a host, then each of these is a
-    /// lot, and no sample is large enough for all of them. What most of the lots of a family have shown is taken to
-    /// hold for the others.
+    /// lot, and no sample is large enough for all of them. If enough lots of a family have led to new pages, the whole
+    /// family falls, with the lots that were not tried.
     pub family: Lot,
 }
 
@@ -45,7 +45,7 @@ impl Lots {
 /// The lots of a URL that is held or stopped; `None` for other states.
 pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
     let url = state.link().and_then(|link| Target::written(&link.url));
-    // The form, the scheme and the port.
+    // A hash of the form, the scheme and the port.
     let form = || url.map_or(0, |url| template(url, id.site) ^ xxh3_64(url.origin.as_bytes())).to_be_bytes();
     let hash = |parts: &[&[u8]]| Lot(xxh3_64(&parts.concat()));
     let site = id.site.to_bytes();

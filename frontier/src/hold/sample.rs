@@ -74,7 +74,7 @@ impl Prospect {
     /// The largest value of `opens`.
     pub const MOST_OPEN: u8 = 15;
 
-    /// The place in the order, in the upper 20 bits. The best one has the lowest.
+    /// The place in the order, in the upper 20 bits. The best prospect has the lowest place.
     fn place(self) -> u64 {
         let capped = |value: u32| u64::from(!u8::try_from(value).unwrap_or(u8::MAX));
         let opens = Self::MOST_OPEN - self.opens.min(Self::MOST_OPEN);
@@ -97,7 +97,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// Begins to draw. Each `round` draws another sample.
+    /// Begins to draw. Two rounds draw two different samples.
     pub fn new(spec: SampleSpec, round: u64) -> Self {
         let (sample, lowest, places, lots, families) = Default::default();
         Self { spec, round, sample, lowest, places, lots, families }

@@ -38,11 +38,12 @@ impl Strata {
         self.held_back += 1;
     }
 
-    /// Begins to draw about `wanted` URLs. Each `round` draws another sample.
+    /// Begins to draw about `wanted` URLs. Two rounds draw two different samples.
     pub fn draw(self, wanted: usize, round: u64) -> StrataDraw {
         let wanted = u64::try_from(wanted).unwrap_or(u64::MAX).min(self.held_back);
         let (held_back, mut shares, mut before) = (u128::from(self.held_back), HashMap::new(), 0_u128);
-        // Places are counted in parts of `wanted`, so that the step is a whole number: `held_back`.
+        // Places are counted in units of 1 / `wanted` of a URL, so that the step is a whole number of units:
+        // `held_back`.
         let start = u128::from(xxh3_64_with_seed(b"start", round)) % held_back.max(1);
         let picks_before = |place: u128| (place * u128::from(wanted) + held_back - 1 - start) / held_back.max(1);
         for (of, size) in self.sizes {

@@ -19,8 +19,8 @@ pub struct Target<'u> {
 }
 
 impl<'u> Target<'u> {
-    /// The parts of a URL as [`Url`] writes it. So a URL in a record need not be parsed, which takes longer. `None` if
-    /// it has no host.
+    /// Cuts the text of a URL, as [`Url`] writes it, into its parts. For a URL in a record, this is faster than to
+    /// parse it. `None` if the URL has no host.
     pub fn written(url: &'u str) -> Option<Self> {
         let start = url.find("://")? + "://".len();
         let (origin, rest) = url.split_at(start + url[start..].find('/')?);
@@ -56,8 +56,8 @@ pub fn shape(url: Target<'_>) -> String {
     format!("{}.{ending}{slash}?{}", "/x".repeat(segments), names(url))
 }
 
-/// This many segments at the beginning of a path count, and the last one. If paths grew without end, the number of
-/// templates would, too.
+/// Only this many segments at the beginning of a path count, and the last one. Otherwise a site whose paths grow
+/// without end would have templates without end.
 const FOLDERS: usize = 3;
 /// A segment of this length names one page, not a kind of pages.
 const LONG: usize = 16;

@@ -42,7 +42,8 @@ pub enum Task {
         /// The URLs that are released.
         which: Which,
     },
-    /// Find the hosts that have URLs which are held or stopped for queued URLs of other domains.
+    /// Note which hosts have URLs that are held or stopped for queued URLs of other domains (see
+    /// `frontier/overtake.rs`).
     Waiting,
 }
 
@@ -59,8 +60,8 @@ pub enum Which {
     Robots,
     /// URLs that the scope, a cap or the limit of length refused, and that are allowed now.
     Bounds,
-    /// All held URLs but those held as known, those stopped for a spent budget, and perhaps those that rewrites
-    /// stopped.
+    /// All URLs that are held, except those held as known; all URLs that were stopped for a spent budget; and, if
+    /// `stopped` is set, all URLs that rewrites stopped.
     All {
         /// Whether the URLs that rewrites stopped are released, too.
         stopped: bool,

@@ -69,7 +69,8 @@ impl Belief {
         dot(&self.0, &grid().gain[SPANS - 1])
     }
 
-    /// The number of readings a day that tell of a change, if a source tells of all changes.
+    /// The number of readings of a sitemap or feed, in a day, that tell of a change, if this source tells of all
+    /// changes.
     pub fn told_a_day(&self) -> f32 {
         let days = READING as f32 / DAY;
         (1.0 - self.unchanged(days)) / days
@@ -102,7 +103,7 @@ impl Belief {
         })
     }
 
-    /// The gain of a page in a day: its freshness, less the price of its visits. Nothing more is learned about its
+    /// What a page gains in a day: its freshness, less the price of its visits, if nothing more is learned about its
     /// rate.
     pub fn surplus(&self, price: f32) -> f32 {
         surplus(&self.0, price)

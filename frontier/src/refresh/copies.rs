@@ -67,7 +67,7 @@ impl Default for Pairs {
     }
 }
 
-/// What is done with a copy.
+/// What is to be done with a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Care {
     /// Trust it.
@@ -78,8 +78,8 @@ pub enum Care {
     Leave,
 }
 
-/// Checks may take this share of all fetches. The bound is a tenth, and a check that finds a difference costs a second
-/// fetch.
+/// Checks may take this share of all fetches. It is below a tenth, because a check that finds a difference costs a
+/// second fetch: all together, checks must stay within a tenth.
 const SHARE: f32 = 0.08;
 /// Checks that were allowed and not made are kept for later, up to this number.
 const SAVED: f32 = 100.0;
@@ -90,7 +90,7 @@ const WATCHED: u16 = 3;
 /// A copy of a watched pair is checked within this share of two median change periods.
 const MARGIN: f32 = 0.7;
 
-/// What the care for copies needs to know of their cluster.
+/// What [`Pairs::care`] needs to know of the cluster of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Cared<'a> {
     /// The estimate of its change rate.

@@ -25,7 +25,8 @@ pub(super) struct Host {
     pub allows: f32,
     /// The price of a fetch.
     pub price: f32,
-    /// The price of a fetch that is no lesson. It is higher than `price` while lessons use a part of the budget.
+    /// The price of a fetch that is no lesson (see `settings::LESSON_DAYS`). It is higher than `price` while lessons
+    /// use a part of the budget.
     pub pressed: f32,
     /// The demand at the last review.
     pub demand: Kept,
@@ -33,7 +34,8 @@ pub(super) struct Host {
     pub pages: u32,
     /// Clusters that had been visited again, at the last review.
     pub seen: u32,
-    /// Pages whose rate is worth a lesson, and whose last visit was too long ago: the next visit alone teaches nothing.
+    /// Pages whose rate is worth a lesson, but whose last visit was too long ago for a lesson by one visit: the next
+    /// visit alone would teach nothing.
     pub unknown: u32,
     /// The last review.
     pub reviewed: Seconds,

@@ -20,17 +20,18 @@ pub struct News {
     days: f32,
 }
 
-/// Before anything is known, so much news …
+/// Before anything is known, this much news …
 const BROUGHT: f32 = 0.1;
-/// … seems to have come in so many days.
+/// … is assumed to have come in this many days.
 const DAYS: f32 = 1.0;
-/// After so many days, a reading counts half.
+/// After this many days, a reading counts half.
 const HALF: f32 = 90.0;
-/// A reading that shows a changed list counts as at least so much news, even if nothing on the list is new.
+/// A reading that shows a changed list counts as at least this much news, even if nothing on the list is new.
 const CHANGED: f32 = 0.05;
 
 impl News {
-    /// The list was read so many days after the last time, and brought so much news. `changed`: it is another list.
+    /// The list was read this many days after the last time, and brought this much news. `changed`: its entries have
+    /// changed.
     pub fn read(&mut self, days: f32, brought: f32, changed: bool) {
         let left = 0.5_f32.powf(days / HALF);
         let brought = if changed { brought.max(CHANGED) } else { 0.0 };
@@ -55,7 +56,7 @@ mod tests {
     /// A quarter of an hour.
     const PRICE: f32 = 1.0 / 96.0;
 
-    /// The intervals at which a list is read in so many days, if it brings news at a rate.
+    /// The intervals at which a list is read within `horizon` days, if it brings news at this rate.
     fn intervals(horizon: f32, rate: impl Fn(f32) -> f32) -> Vec<f32> {
         let (mut news, mut at, mut waits, mut all) = (News::default(), 0.0, 0.0, Vec::new());
         while at < horizon {

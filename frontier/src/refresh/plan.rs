@@ -71,7 +71,7 @@ pub(super) fn scale(u: f32, cluster: &CopyCluster) -> f32 {
     (JITTER * (u - 0.5)).exp() / cluster.weight
 }
 
-/// Days from a visit to the next one that buys the price, if sitemaps and feeds are heard.
+/// Days from a visit to the next one that buys the price. What sitemaps and feeds tell is taken into account.
 pub(super) fn interval(host: &Host, cluster: &CopyCluster, belief: &Belief, price: f32) -> f32 {
     match cluster.flags.listed {
         Some(source) => host.learned.signals.interval(source, cluster.told.is_some(), belief, price),

@@ -151,7 +151,8 @@ impl Prior {
 #[derive(Clone, Debug)]
 pub struct Census {
     pages: f32,
-    /// Sum of what the logarithms of the rates exceed their expectation by; likewise for parts.
+    /// The sum, over the pages, of the logarithm of the rate minus its expectation. For each path group and each depth,
+    /// the number of pages and the same sum follow.
     rest: f32,
     groups: [(f32, f32); GROUPS],
     depths: [(f32, f32); DEPTHS],

@@ -170,9 +170,9 @@ impl Signals {
             // Before the source is read again, the page is due anyway.
             return plain;
         }
-        // If the source will tell of a change, the page is visited then. So only changes that it does not tell of
-        // count: a share `a` of them. A visit after t at the rate `a r` buys what a visit after `a t` at the rate r
-        // buys, divided by `a`.
+        // If the source will tell of a change, the page is visited then. So only the changes that it does not tell of
+        // count: a share `a` of all changes. A visit after t at the rate `a r` buys what a visit after `a t` at the
+        // rate r buys, divided by `a`.
         let untold = self.untold(source);
         (belief.interval(price * untold) / untold).max(plain)
     }

@@ -28,7 +28,7 @@ pub struct Turn {
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
     hosts: Vec<Lane>,
-    /// Hosts that may be asked, by what is due first.
+    /// Hosts that may be asked, by the time at which their first visit is due.
     ready: BTreeSet<(Seconds, HostNumber)>,
     /// Hosts that may not be asked before a time.
     resting: BinaryHeap<Reverse<(Seconds, HostNumber)>>,
@@ -164,7 +164,7 @@ impl Turns {
             + (self.ready.len() + self.resting.len()) * 16
     }
 
-    /// Puts the host into the ready set under what is due first, or takes it out.
+    /// Puts the host into the ready set, under the time at which its first visit is due, or takes it out.
     fn place(&mut self, host: HostNumber) {
         let lane = &mut self.hosts[host as usize];
         let first = lane.queue.peek().map(|(due, _)| due.saturating_sub(lane.lead));

@@ -30,7 +30,7 @@ pub(super) struct Candidate {
     /// By class: the first page of the class that was fetched, and whether the class has given its test pair. A class
     /// gives one pair, however many URLs it has, because the test takes pairs for independent of each other.
     pub members: Map<UrlId, Member>,
-    /// The contents on which test pairs agreed. Each content counts once, because a site that shows one apology for
+    /// The contents on which test pairs agreed. Each content counts once, because a site that shows one error page for
     /// every URL must not prove any rule.
     contents: HashSet<u64>,
     /// The folders of the copies in agreeing pairs, with the number of these pairs.
@@ -68,7 +68,7 @@ impl Candidate {
     }
 
     /// The folders of the two URLs of a pair: that of the URL that the rewrite changes, and that of the result. `url`
-    /// is one of the two URLs. `None` if the rewrite cannot be turned around.
+    /// is one of the two URLs. `None` if `url` is the result and the rewrite has no inverse.
     fn folders_of(&self, url: &Url) -> Option<[u64; 2]> {
         if let Some(to) = self.rewrite.apply(url) {
             return Some([folder(url), folder(&to)]);
@@ -109,10 +109,12 @@ impl Candidates {
     const ALL_MEMBERS: usize = 1 << 18;
     /// Most barred rewrites that are remembered.
     const BARRED: usize = 65_536;
-    /// A candidate with this many agreeing pairs, and none against it, is applied before other rewrites are suggested.
+    /// A *leading* candidate: with this many agreeing pairs, and none that differs, a candidate is applied to a pair of
+    /// URLs before other rewrites are suggested from this pair.
     const LEADING: u32 = 3;
-    /// The mirror of a subtree becomes a candidate when it was suggested this often. Most often the pair comes from a
-    /// mirror of the whole host that also has a folder of copies.
+    /// The mirror of a subtree becomes a candidate when it was suggested this often. One suggestion is not enough: most
+    /// pairs that suggest such a mirror come from a mirror of the whole host, one of whose folders holds copies of
+    /// other pages.
     const HINTS: u32 = 4;
     /// Most mirrors of subtrees whose suggestions are counted.
     const COUNTED: usize = 4_096;

@@ -3,12 +3,13 @@
 //! A page is *barren* if its text was known and it has no new link out of its family. (The engine decides this:
 //! `crawler/src/engine/barren.rs`.) The test is a cumulative sum over the pages of a family. Each page adds the
 //! log-likelihood ratio of "99 in 100 are barren" against "nine in ten are barren"; the sum is never below zero. So
-//! [`RUN`] barren pages in a row prove a trap. If some of the pages brought something, it takes more pages. In a family
-//! in which one page in ten brings something, [`RUN`] barren pages in a row come up once in 2,000 runs.
+//! [`RUN`] barren pages in a row prove a trap. A page that brought something lowers the sum, so more barren pages are
+//! needed after it. In a family in which one page in ten brings something, [`RUN`] barren pages in a row come up once
+//! in 2,000 runs.
 //!
-//! Lists of lists (makes, models, years) are barren, too, until the pages are reached to which they lead. So a barren
-//! page does not count if it is fewer than [`LISTS`] links deeper than the page of the family that is nearest to a
-//! seed.
+//! Lists of lists (makes, models, years of cars) are barren, too, until the crawl comes to the pages that they list. So
+//! a barren page does not count if it is fewer than [`LISTS`] links deeper than the page of the family that is nearest
+//! to a seed.
 //!
 //! A trap also has no end: on average, each of its pages leads to at least [`OFFSPRING`] new URLs of the family. A
 //! family with fewer new URLs comes to an end by itself, and is no trap.
@@ -27,7 +28,7 @@ use super::{Lesson, Map};
 const RUN: u32 = 73;
 /// The sum at which a family is a trap: ln(1 / 0.001).
 const LIMIT: f64 = 6.907;
-/// A family may have so many levels of lists before it brings something.
+/// A family may have this many levels of lists before it brings something.
 const LISTS: u32 = 3;
 /// The share of barren pages in a trap.
 const TRAP: f64 = 0.99;
@@ -141,7 +142,7 @@ impl Watched {
 /// The sum after one more page.
 fn weigh(sum: f64, barren: bool) -> f64 {
     let ratio = if barren { (TRAP / NONE).ln() } else { ((1.0 - TRAP) / (1.0 - NONE)).ln() };
-    // A family that is no trap for certain has an infinitely low sum, which no page raises.
+    // A family that trials have shown to be no trap has an infinitely low sum, which no page raises.
     if sum == f64::NEG_INFINITY { sum } else { (sum + ratio).clamp(0.0, LIMIT + ratio.abs()) }
 }
 
@@ -203,7 +204,8 @@ mod tests {
         assert_eq!(position(&family, |page| (page % LISTS, 1)), None);
     }
 
-    /// The place of the page that proves a trap, among 2,000 barren ones, of which this is depth and offspring.
+    /// Of 2,000 barren pages, the number of the one that proves a trap. `page` gives the depth and the offspring of
+    /// each.
     fn position(family: &Family, page: impl Fn(u32) -> (u32, u32)) -> Option<usize> {
         let url = Url::parse("http://a/").unwrap();
         let id = UrlId { site: SiteId { domain: 1, host: 1 }, url: 1 };

@@ -36,8 +36,8 @@ pub struct Learned {
     pub unlike: Vec<Unlike>,
 }
 
-/// A folder of a host in which another host shows something else under the same URLs: a mirror of it was suggested, and
-/// it was refuted by pairs of this folder.
+/// A folder of a host in which another host shows something else under the same URLs: one host was suggested as a
+/// mirror of the other, and pairs of this folder refuted that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unlike {
     /// The host.

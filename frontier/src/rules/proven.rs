@@ -22,8 +22,8 @@ pub(super) struct Proven {
     order: Vec<RuleId>,
     /// Rules whose counters are not on record.
     dirty: HashSet<RuleId>,
-    /// Rules that stopped URLs of other hosts than their own, with the hash of such a host. Only what this process
-    /// noted.
+    /// Rules that stopped URLs of other hosts than their own, each with the hash of such a host. Only those that this
+    /// process has noted.
     noted: HashSet<(RuleId, u64)>,
     /// Rewrites by host, in the order of proof.
     rewrites: Map<Box<str>, Vec<RuleId>>,
@@ -36,7 +36,7 @@ pub(super) struct Proven {
 impl Proven {
     /// At most this many rules are applied to one URL, one after the other.
     pub const CHAIN: usize = 6;
-    /// At most this many mirrors of a host are asked about one URL. A site may have mirrors without end.
+    /// For one URL, at most this many mirrors of its host are tried. A site may have mirrors without end.
     const MIRRORS: usize = 64;
     /// At most this many rules are kept, over all hosts. Further rules are dropped when they are proven.
     const MOST: usize = 32_768;
@@ -193,8 +193,8 @@ impl Proven {
         })
     }
 
-    /// The URLs of other hosts that mirrors turn into this one, each with its rule. Only the first mirrors of a host
-    /// are asked.
+    /// The URLs of other hosts that mirrors turn into this one, each with its rule. At most [`Self::MIRRORS`] mirrors
+    /// are tried.
     pub fn mirrored<'a>(&'a self, url: &'a Url) -> impl Iterator<Item = (RuleId, UrlId)> + use<'a> {
         let ids = url.host_str().and_then(|host| self.mirrors.get(host)).map(Vec::as_slice).unwrap_or_default();
         ids.iter().take(Self::MIRRORS).filter_map(|id| match &self.rules.get(id)?.statement {

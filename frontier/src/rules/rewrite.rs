@@ -1,5 +1,5 @@
-//! Rewrites: the changes that rules make to URLs. There is no list of known words. A rewrite knows a folder, a
-//! parameter or an ending only by the name that its site gives it.
+//! Rewrites: the changes that rules make to URLs. There is no list of common names, such as `print` or `sid`. A rewrite
+//! names a folder, a parameter or an ending as its site does.
 
 use std::fmt;
 

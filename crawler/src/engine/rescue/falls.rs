@@ -1,19 +1,23 @@
 //! Which lots fall after a round of the rescue.
 //!
 //! A lot with a page that is new falls at once. A lot whose pages were copies that only *led* to new pages waits
-//! ([`Falls::waiting`]). Its pages may be beside the way to the new pages, and not the way itself: on two sites that
-//! share most of their articles, each shared article links to some articles of one site only, and the lists of that
-//! site lead to all of them. If the shared articles fell, all of them would be fetched twice.
+//! ([`Falls::waiting`]), because another lot may lead to the same new pages with fewer fetches. For example, two sites
+//! have most of their articles in common. Each common article links to a few articles that only one site has, and the
+//! lists of that site link to all of them. If the lot of the common articles fell, all common articles would be fetched
+//! twice.
 //!
-//! So other lots are tried first. When nothing else is left to try, the waiting lots whose pages opened the most links
-//! fall: the lists come before the articles. If the budget ends before, lots that are still opening links and have few
-//! URLs (chains of lists) fall on *credit*. The credit bounds the fetches that bring nothing: half of what the waiting
-//! lots would cost, for all chains together. If a chain is held for pages of another host, it is not longer than the
-//! chain there, and its credit is 5 % of the pages fetched, even if no lot waits.
+//! So other lots are tried first. A page *opens* a link if the URL of the link was not found before. When nothing else
+//! is left to try, the waiting lots whose pages opened the most links fall: in the example, the lists come before the
+//! articles. If the budget ends before that, lots that still open links and have few URLs left fall on *credit*. Such a
+//! lot is mostly a *chain*: each list links to the next one, and only the next one is known. The credit bounds the
+//! fetches that bring nothing: half of what the waiting lots would cost, for all chains together. If a chain is held
+//! for pages of another host, it is not longer than the chain there, and its credit is at least 5 % of the pages
+//! fetched, even if no lot waits.
 //!
-//! Whenever a lot falls, the lots that wait further are *excused*: their earlier trials do not decide any more. When
-//! everything behind the lot that fell is fetched, the excused lots are tried again. If they lead to new pages then,
-//! only they do, and they fall. If the budget ends before they are tried again, their earlier trials decide after all.
+//! Whenever a lot falls, the lots that still wait are *excused*: their earlier trials do not decide any more. When
+//! everything that the fallen lot leads to is fetched, the excused lots are tried again. If they lead to new pages even
+//! then, no other lot leads to these pages, so the excused lots fall. If the budget ends before they are tried again,
+//! their earlier trials decide after all.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -37,8 +41,8 @@ pub(super) struct Falls {
 }
 
 impl Falls {
-    /// A waiting lot falls if its pages opened at least one in this many of the links that those of the best one did.
-    /// Two lists of one kind often differ by so much, because one of them was found later.
+    /// A lot falls together with the best one if its pages opened at least 1 / `AS_GOOD` as many links. Two lists of
+    /// one kind often differ by so much, because links of the list that was found later were known already.
     const AS_GOOD: f64 = 2.0;
     /// The credit of lots that are held or stopped for pages of another host is one fetch for this many pages fetched.
     /// This is the share that the rescue may cost by default. (A lot without credit may cost `WORTH` fetches.)
@@ -53,8 +57,8 @@ impl Falls {
         Self { now, waiting }
     }
 
-    /// Nothing more can be tried but the waiting lots. If lots open a way to others, these fall now, on credit. If not,
-    /// the best of the waiting lots fall.
+    /// Nothing more can be tried except the waiting lots. If there are chains (lots that still open links), the best of
+    /// them fall now, on credit. If not, the best of the waiting lots fall.
     pub fn end_wait(
         mut self,
         lots: &BTreeMap<Lot, LotResults>,
@@ -110,8 +114,8 @@ impl Rescue {
     /// A lot that gained something in the last round falls if at least one in this many of its drawn URLs did.
     const WORTH: u64 = 20;
 
-    /// Lets lots fall after a round before the last one, and families most of whose lots have. Returns true if any
-    /// fell. Then the lots that wait further are excused.
+    /// Lets lots fall after a round before the last one, and families of which enough lots have gained something.
+    /// Returns true if any fell. Then the lots that still wait are excused.
     pub(super) fn let_fall(
         &mut self,
         falls: &Falls,
@@ -134,15 +138,15 @@ impl Rescue {
         Ok(any)
     }
 
-    /// Lets the earlier trials of lots decide that were excused and not tried again. Returns true if there are any.
+    /// If an excused lot was not tried again, its earlier trials decide again. Returns true if there are such lots.
     pub(super) fn count_again(&mut self, results: &Results) -> bool {
         let (lots, before) = (results.lots(), self.state.excused.len());
         self.state.excused.retain(|lot, excused| lots.get(lot).is_some_and(|result| result.trials > excused.trials));
         self.state.excused.len() < before
     }
 
-    /// Lets lots fall after the last round. Only the lots whose URLs are worth the fetches fall, and the sections of
-    /// other lots whose URLs are. Returns true if any fell.
+    /// Lets lots fall after the last round. Only those lots fall whose URLs are worth the fetches. Of the other lots,
+    /// those sections fall whose URLs are. Returns true if any fell.
     pub(super) fn let_fall_at_last(
         &self,
         results: &Results,
@@ -169,7 +173,8 @@ impl Rescue {
         Ok(any)
     }
 
-    /// Lets these lots fall, and the families most of whose lots have gained something. Returns true if any fell.
+    /// Lets these lots fall, and the families of which enough lots have gained something ([`Rescue::ALIKE`]). Returns
+    /// true if any fell.
     fn release(
         &self,
         fall: &BTreeMap<Lot, LotResults>,

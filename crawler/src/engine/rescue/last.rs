@@ -1,5 +1,5 @@
-//! The last round of the rescue. It is a sample, from which the number of new pages is estimated that are lost among
-//! the URLs that are still held or stopped.
+//! The last round of the rescue. It is a sample of the URLs that are still held or stopped. From it follows the
+//! estimate of the number of new pages that are lost among them.
 //!
 //! A lot often falls because the sample has drawn a new page of it. Its other URLs are then fetched, so none of its
 //! pages are lost. But it also gives evidence about similar lots that the sample has missed. A sample of the share `f`
@@ -8,15 +8,16 @@
 //! Generalization of Sampling Without Replacement From a Finite Universe", JASA 47, 1952). The number of new pages of
 //! such a lot is known when all of its URLs are fetched.
 //!
-//! Other URLs, which were never found, lie behind the URLs that are held back. If the pages of the sample had links
-//! that were not found before, the pages of the other URLs will have such links, too, and so on. The estimate assumes
-//! that the URLs behind have the same share of new pages as the sample. It counts at most as many URLs behind as the
-//! crawl has fetched pages. These URLs raise the estimate and its upper end, but not the lower end. The URLs that the
-//! sample itself found and that are held now lead on, too: they raise the upper end. (If each page of a chain has one
-//! such link, one URL is held at its end, and nobody knows how many pages lie behind it.)
+//! Some URLs were never found, because only the pages of URLs that are held back link to them. Such URLs lie *behind*
+//! the URLs that are held back. If the pages of the sample had links that were not found before, the pages of the other
+//! URLs will have such links, too, and so on. The estimate assumes that the URLs behind have the same share of new
+//! pages as the sample. It counts at most as many URLs behind as the crawl has fetched pages. These URLs raise the
+//! estimate and its upper end, but not the lower end. Other URLs lie behind those that the sample itself found and that
+//! are held now. They raise the upper end. (If each page of a chain has one link that was not found before, one URL is
+//! held at the end of the chain, and nobody knows how many pages lie behind it.)
 //!
 //! Such links are often rare: a chain of lists leads to many pages, and only one of its lists is known. So the upper
-//! end also counts the URLs behind that are likely by what the counterparts of the held URLs led to
+//! end also counts the URLs that would lie behind the held URLs if these led to as many pages as their counterparts did
 //! ([`super::led::behind`]). The sample cannot show everything: if all URLs that are known are copies, the new pages
 //! far behind them raise only the upper end.
 
@@ -41,7 +42,8 @@ pub struct LastRound<'a> {
     pub held_back: u64,
     /// The number of pages that the crawl has fetched.
     pub fetched: u64,
-    /// About how many URLs that nobody has met lie behind those that are held back, by what their counterparts led to.
+    /// About how many URLs that were never met lie behind those that are held back, if these lead to as many pages as
+    /// their counterparts did.
     pub unmet: u64,
 }
 
@@ -100,9 +102,9 @@ impl LastRound<'_> {
     }
 }
 
-/// What a lot with `m` new pages says about lots that were not drawn, if it was drawn and all of it is fetched now. The
-/// unit is one new page of a sample of this `share`. With one new page the weight is 1. With many it is nearly 0,
-/// because hardly any sample misses such a lot.
+/// The weight of a lot with `m` new pages that was drawn and is fetched as a whole now: how much it says about similar
+/// lots that were not drawn. The unit is what one new page says in a sample of this `share`. With one new page the
+/// weight is 1. With many it is nearly 0, because hardly any sample misses such a lot.
 fn weight(m: u64, share: f64) -> f64 {
     let (m, missed) = (m as f64, 1.0 - share);
     if share <= 0.0 { 0.0 } else { m * share * missed.powf(m - 1.0) / (1.0 - missed.powf(m)) }

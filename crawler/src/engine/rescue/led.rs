@@ -42,10 +42,10 @@ impl Led {
     }
 }
 
-/// About how many URLs that nobody has met lie behind the URLs that are held back, if these lead to as much as their
-/// counterparts. `held` has the counterparts, by the hashes of their URLs, with the number of URLs that are held back
-/// for each. A page that was found behind a counterpart does not count if it is a counterpart itself, or if another
-/// page shows the same. (Then its copy, and the URLs to which the copy leads, were met already.)
+/// About how many URLs that were never met lie behind the URLs that are held back, if these lead to as many pages as
+/// their counterparts did. `held` has the counterparts, by the hashes of their URLs, with the number of URLs that are
+/// held back for each. A page that was found behind a counterpart does not count if it is a counterpart itself, or if
+/// another page shows the same. (Then its copy, and the URLs to which the copy leads, were met already.)
 pub fn behind(held: &HashMap<u64, u64>, session: &Session) -> store::Result<u64> {
     let (mut sources, mut shown, mut left_out) = (HashMap::new(), HashSet::new(), 0_u64);
     if held.is_empty() {
@@ -87,7 +87,7 @@ pub fn behind(held: &HashMap<u64, u64>, session: &Session) -> store::Result<u64>
     Ok(found.saturating_mul(looked_at + left_out) / looked_at.max(1))
 }
 
-/// What is told here of a page.
+/// The part of the record of a page that is used here.
 struct Page {
     /// The hash of its URL.
     url: u64,

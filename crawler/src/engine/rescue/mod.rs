@@ -16,7 +16,7 @@
 //!    something, and these are at least one in [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole family
 //!    falls.
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
-//!    found before. So the rescue goes through lists to the listed pages. Most rounds try only those of these lots
+//!    found before. So the rescue follows lists to the pages that they list. Most rounds try only those of these lots
 //!    whose pages had the most such links ([`trials::retain_opening`]). A second URL of a lot is tried after all other
 //!    lots.
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
@@ -59,7 +59,7 @@ use trials::{LotResults, Openness, Results, TrialRecord, done_with, families, pu
 #[derive(Debug)]
 pub(super) struct Rescue {
     state: RescueState,
-    /// The lots and families from which the latest round could draw.
+    /// The numbers of lots and families from which the latest round could draw.
     crowd: Option<Crowd>,
     /// The pages that led to others. They are read when the first round is drawn.
     led: Option<Led>,
@@ -104,7 +104,7 @@ impl Rescue {
     /// The largest number of URLs that are drawn from a lot in one round. If there are many lots, only one is drawn
     /// from each, so that more lots are tried.
     const OF_LOT: usize = 2;
-    /// So much of the budget is left for the last round.
+    /// At least this much of the budget is left for the last round.
     const LAST: u64 = Self::LEAST / 4;
     /// A round may draw at least this many URLs, however small the budget is.
     const OF_ROUND: u64 = 5;
@@ -113,7 +113,7 @@ impl Rescue {
     /// One round in this many draws from all lots alike. The others draw only from lots whose pages had the most links
     /// that were not found before.
     const ALL_LOTS: u32 = 8;
-    /// The largest number of pages on the way to a new page that it counts for.
+    /// A new page counts for at most this many pages on the way to it.
     const MOST_STEPS: u32 = 64;
 
     /// Reads the state of the rescue from `session`.
@@ -121,9 +121,9 @@ impl Rescue {
         Ok(Self { state: RescueState::read(session)?, crowd: None, led: None })
     }
 
-    /// Records the result of a fetched URL if it was drawn or its lot has fallen, or if the page that linked to it is
-    /// on record and brought nothing: whether its page is `new`, and how many links of the page were not found before
-    /// (`opened`). A new page counts for the pages on the way to it, too.
+    /// Records the result of a fetched URL: whether its page is `new`, and how many links of the page were not found
+    /// before (`opened`). The result is recorded if the URL was drawn, if its lot has fallen, or if the page that
+    /// linked to it is on record and brought nothing. A new page counts for the pages on the way to it, too.
     pub fn fetched(&self, job: &Job, new: bool, opened: u32, frontier: &mut Frontier, session: &mut Session) {
         if self.state.number == 0 {
             // Nothing was drawn yet. Most pages of a crawl come before the rescue; for these, the state is not read

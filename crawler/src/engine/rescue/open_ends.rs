@@ -1,8 +1,9 @@
 //! The *open ends* of a crawl: URLs that are held, and that lead on from pages which were only fetched as trials.
 //!
-//! Where pages alone do not tell whether they bring something, a few are tried, and a chain is followed while it brings
-//! something. If it is given up, its next URL stays held. Nobody has seen what lies behind it: perhaps nothing, perhaps
-//! the other half of an archive. An estimate can only tell of URLs that are known, so the open ends are counted apart.
+//! If a page alone does not tell whether pages like it bring something new, a few of these are fetched as trials. A
+//! chain of such pages is followed while it brings something new. When it is given up, its next URL stays held. Nobody
+//! knows how many pages lie behind that URL. An estimate can only tell of URLs that are known, so the open ends are
+//! counted apart.
 
 use frontier::{Release, Skipped, Via};
 

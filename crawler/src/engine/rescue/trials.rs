@@ -47,8 +47,8 @@ impl TrialRecord {
 pub struct Results {
     /// The results of each section that was tried.
     sections: BTreeMap<Lot, (Lots, LotResults)>,
-    /// For each lot that has fallen: the number of URLs that were followed because of it, and whose pages were new or
-    /// led to new ones.
+    /// For each lot that has fallen: of the URLs that were followed because of this, the number of those whose pages
+    /// were new or led to new ones.
     after_fall: BTreeMap<Lot, u64>,
 }
 
@@ -168,7 +168,8 @@ pub struct LotResults {
     pub opened: u64,
     /// Those of them on the pages that the latest round drew.
     pub opened_last: u64,
-    /// The number of URLs that were followed because the lot had fallen, and whose pages were new or led to new ones.
+    /// Of the URLs that were followed because the lot had fallen: the number of those whose pages were new or led to
+    /// new ones.
     pub after_fall: u64,
 }
 
@@ -220,8 +221,9 @@ impl Openness {
         Self { tried, untried }
     }
 
-    /// The level of a lot. A lot that was not tried yet has the level of the best one that was. So it comes first if it
-    /// is farther from the seeds, and a way that opens one link a page is followed to its end before others are begun.
+    /// The level of a lot. A lot that was not tried yet has the level of the best one that was. So a lot that was not
+    /// tried comes first if it is farther from the seeds. A chain whose pages open one link each is followed to its end
+    /// before another chain is begun.
     pub fn level(&self, lot: Lot) -> u8 {
         self.tried.get(&lot).copied().unwrap_or(self.untried)
     }

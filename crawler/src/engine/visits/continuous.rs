@@ -50,7 +50,7 @@ pub(in crate::engine) struct Continuous {
     clusters: Vec<bool>,
     /// Copies that are to be checked as soon as possible.
     pub(super) pending: HashSet<usize>,
-    /// Visits in the queue of the frontier, with their hosts.
+    /// Visits in the queue of the frontier, by the hashes of their URLs, with their hosts.
     open: HashMap<u64, HostNumber>,
     /// Queued visits that must now be moved before new URLs.
     late: Vec<u64>,

@@ -1,5 +1,5 @@
-//! Compares what a host said about changes with what a visit shows. Was a change announced? Was an announced change a
-//! change?
+//! Compares what a host said about changes of a page with what a visit shows: whether a change had been announced, and
+//! whether an announced change was one.
 
 use dedup_stage::store::{Session, codec};
 use dedup_stage::url::PageId;

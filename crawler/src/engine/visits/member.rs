@@ -30,7 +30,8 @@ pub(super) struct Member {
     pub cluster: CopyCluster,
     /// The representative, if this URL is a copy.
     pub of: Option<UrlId>,
-    /// The former original, if this URL was a copy. The original is missing or has changed since; this page has not.
+    /// The former original, if this URL was a copy. Since then, the original has changed or is missing, but this page
+    /// has not changed.
     pub heir_of: Option<UrlId>,
     /// The time of the last check. Before the first one, the time of the first visit.
     pub checked: Seconds,

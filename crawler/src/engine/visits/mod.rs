@@ -1,6 +1,6 @@
 //! Visits: this module fetches pages again that were fetched before. It visits one page of each cluster of copies. The
-//! visit that buys most freshness comes first. A *round* of visits (this file) has an end; a continuous crawl
-//! (`continuous`) has none.
+//! visit that buys the most freshness comes first (`frontier::refresh` explains this). A *round* of visits (this file)
+//! has an end; a continuous crawl (`continuous`) has none.
 //!
 //! These files use the following words:
 //!
@@ -77,7 +77,8 @@ pub(super) struct Visits {
     pub only: bool,
     /// Copies that are checked after their representatives have been visited.
     checks: HashSet<usize>,
-    /// The same copies as planned, the one with the highest risk first. Some of them may not be in `checks` any more.
+    /// The planned checks, in the order of [`plan::RoundPlan::checks`]. Some of these copies may not be in `checks` any
+    /// more.
     planned: Vec<usize>,
     /// The URLs that are still to be visited, in the order of the round.
     turns: Turns,
@@ -90,7 +91,7 @@ pub(super) struct Visits {
     waiting: Waiting,
     /// Checks of this round, made or waiting in `turns`.
     ordered: u64,
-    /// Copies that are checked if planned checks cannot be made. The copy with the highest risk comes first.
+    /// Copies that are checked if planned checks cannot be made ([`plan::RoundPlan::reserve`]).
     reserve: VecDeque<usize>,
     /// The estimates of change rates, and how far hosts are believed.
     refresh: Refresh,

@@ -1,8 +1,9 @@
 //! Which pages a round visits, in which order, and which copies it checks.
 //!
 //! The worth of a representative is the freshness that a visit buys now: the weight of its cluster, times the gain that
-//! its change rate and age let expect. Copies are trusted. The copies with the highest risk of having diverged are
-//! checked; checks are a small share of the visits. A copy whose risk is above one half leaves its cluster unchecked.
+//! its change rate and age let expect. Copies are trusted. The *risk* of a copy is the probability that it has
+//! diverged. The copies with the largest product of risk and weight are checked; checks are a small share of the
+//! visits. A copy whose risk is at least one half leaves its cluster unchecked.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -22,10 +23,9 @@ pub(super) struct RoundPlan {
     /// The places of the pages to be visited. The page that is worth most comes first.
     pub order: Vec<usize>,
     /// The places of the copies that are checked after their representatives have been visited. The copy with the
-    /// highest risk comes first.
+    /// largest product of risk and weight comes first.
     pub checks: Vec<usize>,
-    /// The places of further copies, the one with the highest risk first. They are checked in place of copies that
-    /// cannot be asked.
+    /// The places of further copies, in the same order. They are checked in place of copies that cannot be asked.
     pub reserve: VecDeque<usize>,
     /// The places of copies that could not be asked in an earlier round: at most one of each host. A round asks for
     /// them besides its checks, so it notices when their hosts can be asked again.
@@ -44,7 +44,7 @@ pub(super) struct RoundPlan {
 
 /// Planned checks, as a share of the visits. Changes and divergences that the visits find lead to some more checks.
 pub(super) const CHECKS: f64 = 0.06;
-/// A copy whose probability of having diverged is at least this leaves its cluster.
+/// A copy whose risk is at least this leaves its cluster.
 const LEAVES: f32 = 0.5;
 /// A visit to a URL that is missing, or never had a page, is worth this many visits to a page. Few such URLs get a page
 /// later.
@@ -109,7 +109,8 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
     risks.retain(|(_, at)| !done(&roster.members[*at]) && !is_young(&roster.members[*at]));
     let age = |at: usize| roster.members[at].checked;
     risks.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(a.1).cmp(&age(b.1))).then(a.1.cmp(&b.1)));
-    // Copies that cannot be asked would be in the sample of each round, because they stay unchecked.
+    // Copies that cannot be asked are kept apart. Otherwise they would take up the checks of each round, because they
+    // stay unchecked.
     let can_be_asked = |at: &usize| roster.members[*at].reach == Reach::Open;
     let (mut reserve, apart): (VecDeque<usize>, VecDeque<usize>) =
         risks.into_iter().map(|(_, at)| at).partition(can_be_asked);

@@ -189,8 +189,8 @@ impl Roster {
     }
 
     /// Assigns each copy to a representative. A representative is no copy, and its last answer was a page or an error
-    /// that may pass. If no URL of a cluster is such a page, its original stays the representative while it may come
-    /// back.
+    /// that may pass. If no URL of a cluster is such a page, the original of the cluster stays the representative while
+    /// it may come back.
     fn gather(&mut self) {
         let of =
             |(at, member): (usize, &Member)| member.heir_of.filter(|_| member.may_represent()).map(|of| (of.url, at));

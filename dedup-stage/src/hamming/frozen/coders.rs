@@ -1,4 +1,4 @@
-//! The sizes that other coders give for a sorted table, to be compared with ours.
+//! The sizes that a sorted table would have with other coders. The benchmark compares them with our size.
 
 /// Bits for a fingerprint, by coder. All but the bound leave out the directory without which no probe is possible.
 #[derive(Clone, Copy, Debug, PartialEq)]

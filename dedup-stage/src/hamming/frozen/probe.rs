@@ -1,8 +1,8 @@
 //! Probes of an index file.
 //!
-//! A visit to a bucket waits for memory twice: for the directory cell, then for the filters. If a filter is near, it
-//! waits a third time. So many visits, of several queries, take each step together: all cells are announced, then read;
-//! then all filters are announced, then compared.
+//! A visit to a bucket waits for memory twice: for the directory cell, then for the filters. If a filter is near, the
+//! visit waits a third time, for the rest. So many visits, of several queries, take each step together: all cells are
+//! announced, then read; then all filters are announced, then compared.
 //!
 //! Announcing and reading are kept apart. A read waits behind the announcements that are under way, and the next
 //! announcements wait for the read. (In another version, each visit went through all steps on its own, 64 visits behind
@@ -209,7 +209,7 @@ fn each<'a>(balls: &'a [Ball], mut visits: &'a mut [Visit]) -> impl Iterator<Ite
 }
 
 /// Starts to load the filters of a bucket. Of a very large bucket, only the first filters are announced, because the
-/// processor then foresees the others.
+/// processor then prefetches the others by itself.
 #[inline(always)]
 fn announce_filters(filters: &[u32], entries: &Range<usize>) {
     const LINES: usize = 16;

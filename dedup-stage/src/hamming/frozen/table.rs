@@ -214,7 +214,8 @@ impl<'a> Table<'a> {
         prefetch_in(self.part(bucket).rests, entry * (32 - self.bits) as usize / 64);
     }
 
-    /// Loads the directory and the filters of consecutive buckets of one part, in an order that the processor foresees.
+    /// Loads the directory and the filters of consecutive buckets of one part, in order, so that the processor
+    /// prefetches by itself.
     pub fn load(&self, first: u32, buckets: u32) {
         const LINE: usize = 64;
         let part = self.part(first);

@@ -22,15 +22,15 @@ impl Index {
     const STORED: usize = 2_048;
     /// The sample has about this many queries.
     const QUERIES: usize = 64;
-    /// The choice is made as if there were at least this number of fingerprints, because it is not worth while to move
-    /// to tables that will be crowded soon.
+    /// The choice is made as if there were at least this many fingerprints: tables that will be crowded soon are not
+    /// worth a move.
     const HORIZON: f64 = 65_536.0;
 
     /// Chooses the form in which fingerprints outside the tables are kept from now on.
     ///
     /// Fingerprints of pages are not random. Pages of one language or of one site have bits in common. So some buckets
-    /// are crowded. And fingerprints that are near in one half are often near in the other half, too, so the filter
-    /// tells few of them apart. Both are estimated from pairs of stored fingerprints.
+    /// have many entries. And fingerprints that are near in one half are often near in the other half, too, so the
+    /// filter tells few of them apart. Both effects are estimated from pairs of stored fingerprints.
     pub(super) fn choose(&mut self) {
         let n = self.gathered() as f64;
         let (candidates, passed) = self.crowding();

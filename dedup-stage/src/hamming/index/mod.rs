@@ -48,10 +48,10 @@ use super::tables::Tables;
 ///
 /// A small set is kept in a list, because reading a short list takes less time than reading many buckets. For k = 4 to
 /// 8, a very large set is kept in three tables, one for each third of the fingerprint: a third is longer than a
-/// quarter, so fewer fingerprints share a key. Above k = 3, fingerprints that crowd are kept in `Runs`, because crowded
-/// buckets are slow. The index looks whether its fingerprints crowd when it has 4,096 of them, and whenever their
-/// number has doubled since. Once it uses tables, it keeps them. When another form has become better, each insertion
-/// moves a few fingerprints to it. So no insertion has to wait until all fingerprints are moved.
+/// quarter, so fewer fingerprints share a key. Above k = 3, fingerprints that crowd are kept in the list, and later in
+/// `Runs`, because crowded buckets are slow. The index estimates whether its fingerprints crowd when it has 4,096 of
+/// them, and whenever their number has doubled since. Once it uses tables, it keeps them. When another form has become
+/// better, each insertion moves a few fingerprints to it. So no insertion has to wait until all fingerprints are moved.
 ///
 /// # Complexity
 ///
@@ -74,7 +74,7 @@ pub struct Index {
     /// Whether tables are in use. If so, new fingerprints go to the tables, and the fingerprints of list and runs move
     /// there.
     uses_tables: bool,
-    /// While no tables are in use: at this number of fingerprints the form is chosen again.
+    /// While no tables are in use: the number of fingerprints at which the form is chosen again.
     look_at: usize,
     /// Sets of tables: one, or two while fingerprints move from the first set to the second.
     sets: Vec<Tables>,
@@ -82,7 +82,8 @@ pub struct Index {
     larger: Option<(usize, Design)>,
     /// A set of tables whose fingerprints have all moved to the next set. Its memory is given back a little at a time.
     retired: Option<Tables>,
-    /// Number of sets that were used before `sets[0]`.
+    /// The number of sets that were used before `sets[0]` and are given up. A [`Probe`] sees by it that the sets have
+    /// changed.
     past: usize,
     load: usize,
     level: Level,

@@ -1,5 +1,6 @@
 //! All pairs within any distance, of one set or between two sets, reported one by one. The fingerprints are sorted into
-//! buckets by a few bits. Then those buckets are compared whose numbers differ in few bits.
+//! buckets by a few bits. Then each bucket is compared with those buckets whose numbers differ from its own in few
+//! bits.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -237,7 +238,7 @@ impl Bucketed {
 struct Pass<'a, F> {
     first: &'a Bucketed,
     second: Option<&'a Bucketed>,
-    /// The keys up to the one that is sorted by. Earlier keys have been sorted by before.
+    /// The keys up to the one by which the fingerprints are sorted now. The earlier keys had their turn before.
     keys: &'a [Key],
     k: u32,
     flip: u32,

@@ -14,7 +14,7 @@ pub struct Pair {
     pub distance: u32,
 }
 
-/// Which pairs of rows with equal fingerprints are listed.
+/// Tells which pairs of rows with equal fingerprints are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listed {
     /// Each row is paired with the first row of its value. Only first rows are paired with other values.

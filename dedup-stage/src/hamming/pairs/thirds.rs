@@ -8,7 +8,7 @@ use super::partition::{counting_sort, scatter};
 use crate::hamming::design::Design;
 use crate::hamming::key::Key;
 
-/// If a group has more fingerprints than this, and than eight times the usual number, its equal values are dropped
+/// If a group has more fingerprints than this, and more than eight times the usual number, its equal values are dropped
 /// before it is compared.
 const LARGE_GROUP: usize = 1 << 8;
 

@@ -39,7 +39,7 @@ const FULL: usize = 8 << 10;
 ///
 /// # Complexity
 ///
-/// Three hashes for each page, each of at most 22 bytes, and 16 bytes for each record.
+/// Three hash-table entries for each page, each of at most 22 bytes, and 16 bytes for each record.
 #[derive(Debug, Default)]
 pub(super) struct Followed {
     /// The beginning of the digest of a body, or of a statement → the number of its page.
@@ -235,7 +235,7 @@ impl Followed {
         })
     }
 
-    /// Notes that a page is parted.
+    /// Records that a page is parted.
     pub(super) fn note_parted(page: PageId, session: &mut Session) -> Result<()> {
         let this = Self::of_mut(session)?;
         let Some(number) = this.ids.get(mixed(page)) else { return Ok(()) };
