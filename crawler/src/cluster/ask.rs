@@ -1,4 +1,4 @@
-//! Questions to a running worker that only its directory can answer: why a URL was fetched, or an export. An asker
+//! Questions to a running worker, for which its directory is needed: why a URL was fetched, or an export. An asker
 //! sends the question to the subject of the share. The worker sends the answer in parts, and sends each part only after
 //! the asker has taken the one before.
 //!
@@ -28,7 +28,7 @@ use crate::crawl::CrawlDir;
 const PART: usize = 256 << 10;
 /// The number of questions that a worker answers at a time.
 const MOST: usize = 4;
-/// The longest wait for the next step of the other side. An asker that takes no part for so long has gone, and so has a
+/// The longest wait for the next step of the other side. An asker that takes no part for this time is gone, and so is a
 /// worker that sends none.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The longest wait for a state that is closed. An engine that ends to move hosts mostly begins again within this time.
@@ -103,7 +103,7 @@ impl Open {
             let left = BEGIN.saturating_sub(begin.elapsed());
             timeout(left, opened.wait_for(Option::is_some)).await.ok()?.ok()?;
             let permit = Arc::clone(&self.reading).acquire_owned().await.ok()?;
-            // It may have been closed before there was a permit.
+            // The state may have been closed while this waited for the permit.
             if let Some(reader) = self.reader.borrow().clone() {
                 return Some((reader, permit));
             }

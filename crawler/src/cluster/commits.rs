@@ -29,7 +29,7 @@ use super::{ANSWER, ClusterError, Result, broker, is_collision, pack, tail};
 use crate::series::Series;
 use crate::spaces;
 
-/// The key of the place in the log of the last commit that is on the disk; in [`Space::META`].
+/// The key, in [`Space::META`], under which the disk keeps the place in the log of its last commit.
 pub const LOG_AT: &[u8] = b"log-at";
 /// The most bytes of a commit in one message. By default, brokers take messages of up to 1 MiB.
 const PART: usize = 768 << 10;
@@ -38,8 +38,8 @@ const HEAD: usize = 8;
 /// The header that names the subject whose last place the broker is to compare.
 const FENCE_SUBJECT: &str = "Nats-Expected-Last-Subject-Sequence-Subject";
 
-/// Bytes that are borrowed when a message is written. (Serde takes other rows of bytes for rows of numbers, and handles
-/// each of them.)
+/// Bytes that are borrowed when a message is written. (Serde takes other sequences of bytes for sequences of numbers,
+/// and handles each number on its own.)
 pub type Bytes<'a> = Cow<'a, serde_bytes::Bytes>;
 
 /// The changes of one commit. Those of a batch are borrowed, because they are only written.
@@ -83,8 +83,8 @@ pub async fn last(cluster: &BrokerConnection, subject: &str) -> Result<u64> {
     tail::last(&stream.map_err(broker("reading the commits"))?, subject).await
 }
 
-/// Shuts out all other processes of a share. Returns the place of the message on the fence. If this fails because the
-/// brokers do, it may be called again.
+/// Writes to the fence of a share, which shuts out all other processes. Returns the place of the message on the fence.
+/// If this fails because the brokers do, it may be called again.
 ///
 /// # Errors
 ///

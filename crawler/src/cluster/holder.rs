@@ -1,4 +1,4 @@
-//! A worker that has a share: the data that its runs, its moves and its snapshots have in common.
+//! The data of a worker that has a share. Its runs, its moves and its snapshots need this data.
 
 use tokio::runtime::Runtime;
 use tokio::sync::watch;

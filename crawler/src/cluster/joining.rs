@@ -41,7 +41,7 @@ pub struct Seeker<'a> {
     pub worker: Worker,
     /// The share whose commits the directory has; `None` if it has none.
     pub bound: Option<usize>,
-    /// Whether the worker only takes the place of one that is gone (`--spare`).
+    /// Whether the worker only takes the place of one that is gone, and never gets a new share (`--spare`).
     pub is_spare: bool,
     /// Whether the worker can read snapshots.
     pub has_snapshots: bool,

@@ -99,8 +99,8 @@ pub struct HeldLease {
     pub deadline: Deadline,
 }
 
-/// The last state of a lease that this process has seen, and the time since which it has been so, by the clock of this
-/// process.
+/// The last state of a lease that this process has seen, and the time at which it first saw that state, by its own
+/// clock.
 #[derive(Clone, Copy, Debug)]
 pub struct LeaseSeen {
     revision: u64,

@@ -58,9 +58,9 @@ pub fn decode(message: &[u8]) -> Result<Vec<Outbound>> {
     codec::decode(&bytes, "links").map_err(|_| damaged())
 }
 
-/// Sends links to the shares that have their hosts. `roster` says which these are, and afterwards the board is asked
-/// whether that is still true. When this returns, the links cannot be lost: a share that leaves takes all links that
-/// were sent to it before, and sends them on.
+/// Sends links to the shares that have their hosts. `roster` says which shares these are. After the links were sent,
+/// the board is asked whether that is still true. When this returns, the links cannot be lost: a share that leaves
+/// takes all links that were sent to it before it left, and sends them on.
 ///
 /// # Errors
 ///

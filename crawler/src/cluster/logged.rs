@@ -1,5 +1,5 @@
-//! The disk of a worker, behind the log. A commit is in the log before it is on the disk. A disk that lacks commits of
-//! the log is brought up to date before the worker begins.
+//! The disk of a worker. It follows the log. A commit is in the log before it is on the disk. A disk that lacks commits
+//! of the log is brought up to date before the worker begins.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const OWN: &[&[u8]] = &[LOG_AT, PAGES_AT, Member::KEY];
 /// The key of the lengths of outputs.
 const OUTPUTS: &[u8] = b"outputs";
 
-/// A disk behind the log.
+/// A disk that follows the log.
 pub struct Logged {
     disk: Disk,
     writer: CommitWriter,
@@ -54,7 +54,7 @@ impl Logged {
         said.and_then(|change| change.value.as_ref()).map(|json| lengths(json)).transpose()
     }
 
-    /// The bytes that outputs have got since the last commit.
+    /// The bytes that were appended to outputs since the last commit.
     fn grown(&self, now: &Lengths) -> store::Result<Vec<(String, u64, Bytes<'static>)>> {
         let mut grown = Vec::new();
         for (file, to) in now {
@@ -87,7 +87,8 @@ impl Store for Logged {
             commit.grown = self.grown(now)?;
         }
         let place = self.writer.append(&commit).map_err(|error| std::io::Error::other(error.to_string()))?;
-        // Only now: a commit that failed is made again, with all the bytes that outputs have got.
+        // The lengths are set only now: if a commit fails, it is made again, with all the bytes that were appended to
+        // outputs.
         self.lengths = recorded.unwrap_or(std::mem::take(&mut self.lengths));
         self.disk.commit_all(batch.iter().chain([&at(place)]))?;
         if let Some(tap) = &mut self.tap {
@@ -177,7 +178,8 @@ fn failed(error: store::Error) -> ClusterError {
     ClusterError::Io(std::io::Error::other(error))
 }
 
-/// Applies a commit. As when it was made, its bytes for the outputs go to the disk first.
+/// Applies a commit. The bytes of the outputs go to the disk before the changes of the state, as they did when the
+/// commit was made.
 fn apply(mut commit: Commit<'_>, place: u64, disk: &mut Disk, dir: &Path) -> Result<()> {
     for (file, from, bytes) in std::mem::take(&mut commit.grown) {
         let path = dir.join(&file);

@@ -9,21 +9,23 @@
 //! - the *board*: settings, seeds, secret, shares, leases, and the progress of each worker. It has one message for each
 //!   key, changed by compare-and-set;
 //! - *links* to hosts of other shares, acknowledged before the commit that follows from them;
-//! - *pages*: what all judges have to know of every page, in one order;
+//! - *pages*: what all judges have to know of every page. The order of the messages in this stream is the *common
+//!   order*;
 //! - *commits*: every commit of every share, for workers that take a share over (`commits`).
 //!
 //! # What is promised
 //!
 //! - No link is lost: the state of a worker says that a link was sent only after the log has it. A link that arrives
 //!   twice changes nothing.
-//! - The verdicts are those of one machine: a page is judged when it has come back from the stream of pages, and every
-//!   judge follows every page ([`dedup_stage::judge::Judge::follow`]).
+//! - The verdicts are those of one machine: a worker sends each of its pages to the stream of pages. It judges the page
+//!   only when the page has come back from there. By then it has judged or followed all pages before it in the common
+//!   order ([`dedup_stage::judge::Judge::follow`]). So the judges of all workers know the same.
 //! - Two workers never ask one host: a partition belongs to one share (`shares`; `moves` says how it gets to another),
 //!   a share belongs to one directory, and a worker sends requests only while its *lease* on the share was renewed
 //!   lately ([`lease`]).
-//! - No worker is needed for long. If the lease of a worker has run out, a waiting worker takes its place, and makes
-//!   its disk from the commits. What the dead worker fetched after its last commit is fetched again, at the earliest
-//!   one full delay later for each host.
+//! - The crawl does not depend on any worker. If the lease of a worker has run out, a waiting worker takes its place,
+//!   and makes its disk from the commits. What the dead worker fetched after its last commit is fetched again, at the
+//!   earliest one full delay later for each host.
 
 mod ask;
 mod board;

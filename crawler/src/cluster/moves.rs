@@ -10,10 +10,11 @@
 //! 4. It deletes what it knows of the hosts, and the note.
 //!
 //! A worker that finds a gift for itself on the list ends its engine, puts the records of the gift into its state
-//! together with a note that it has done so, and takes the gift off the list. So the hosts change hands at one moment,
-//! in the third step. Between that step and the taking, nobody crawls them. All steps are in the commits of both
-//! shares. So a worker that takes a share over after a crash goes on with the step that was reached: a gift that is not
-//! on the list is published again, and one that was taken is recognised by its name.
+//! together with a note that it has done so, and takes the gift off the list. So the hosts change their owner at one
+//! moment, in the third step. After that step, nobody crawls them until the other worker has taken the gift. All steps
+//! are in the commits of both shares. So after a crash, the worker that takes the share over goes on with the step that
+//! was reached. If the gift is not on the list, it is published again. A gift that was taken already is recognised by
+//! its name.
 //!
 //! The list names the process that has a share. A process that has lost its share without knowing it cannot change the
 //! list.
@@ -114,7 +115,8 @@ impl ShareHolder<'_> {
                 return Ok(Arranged::Ready);
             }
             if !std::mem::replace(&mut is_told, true) {
-                // While hosts are on their way, others must not take this worker for idle.
+                // While hosts are on their way, the others must not believe that this worker is quiet: the crawl could
+                // end.
                 self.runtime.wait_for(self.tell_busy())?;
             }
             if let Some(gift) = gift {

@@ -1,5 +1,5 @@
-//! Compression of messages. There are many small messages, and what zstd works with takes a megabyte. So each thread
-//! makes it once, and not for each message.
+//! Compression of messages. There are many small messages, and a compressor of zstd takes a megabyte. So each thread
+//! makes one compressor, and uses it for all messages.
 
 use std::cell::RefCell;
 use std::io;

@@ -13,8 +13,8 @@ use super::{ANSWER, ClusterError};
 const FIRST: Duration = Duration::from_millis(250);
 /// … but not longer than this.
 const LONGEST: Duration = Duration::from_secs(5);
-/// The time for which the answer that there is no such crawl is doubted: a broker that begins may answer so before it
-/// has read all that it stores.
+/// The time for which the answer "there is no such crawl" is doubted: a broker that starts may give it before it has
+/// read all that it stores.
 const DOUBT: Duration = ANSWER;
 
 /// An error that may pass.

@@ -2,8 +2,8 @@
 //! pages in blocks, by compare-and-set, and gives back those that it does not need.
 //!
 //! The record holds the number of pages that a share may fetch in all, counted from its first page. The state of the
-//! share holds the number that it has fetched. So nothing is lost when a worker dies: the next worker of the share
-//! finds both numbers, and goes on with the difference. The sum over all shares is never above the limit.
+//! share holds the number that it has fetched. So no page of the limit is lost when a worker dies: the next worker of
+//! the share finds both numbers, and may fetch the difference. The sum over all shares is never above the limit.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use super::board::Board;
 use super::record::keys;
 use super::shares::Assignment;
 
-/// The list of shares, as the board said last.
+/// The list of shares, as it was read from the board last.
 #[derive(Clone, Debug, Default)]
 pub struct Roster(Arc<RwLock<Arc<Assignment>>>);
 

@@ -178,7 +178,8 @@ impl Assignment {
     pub fn due(&self, share: usize) -> Option<(usize, Partitions)> {
         let wanted = self.wanted()?;
         let has: Vec<u32> = self.shares.iter().map(|share| share.partitions.count()).collect();
-        // The surplus of each share fills the gaps of the others, both in the order of the shares.
+        // The partitions that some shares have too many fill the gaps of the others. Both are taken in the order of the
+        // shares.
         let mut lacks: BTreeMap<usize, u32> =
             (0..has.len()).filter(|at| wanted[*at] > has[*at]).map(|at| (at, wanted[at] - has[at])).collect();
         for from in 0..=share {

@@ -1,4 +1,4 @@
-//! Reads a stream from a place on, for as long as the process lives. It gives all messages in their order.
+//! Reads a stream from a place on, for as long as the process lives. It passes on all messages in their order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,10 +4,10 @@
 //! # When all are quiet
 //!
 //! Each worker writes on the board that it is quiet, and up to which place it has taken links. Suppose that a worker
-//! reads all these records, and *after that* finds that no share has been sent a link behind its place. Then all
-//! workers were quiet at one time, and no link was on its way: a quiet worker sends nothing, and only a link could have
-//! made a worker busy, but such a link would have been found. So the answer is right although the records were read at
-//! different moments.
+//! reads all these records, and *after that* finds that no share has been sent a link behind its place. Then there was
+//! a moment at which all workers were quiet and no link was on its way. The reason: a quiet worker sends nothing, and
+//! only a link can make it busy. If a link had made one busy, the worker that looks would have found this link. So the
+//! answer is right although the records were read at different moments.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -133,8 +133,8 @@ impl Watch {
         Ok(BoardView { wanted, seeds, shares, quiet })
     }
 
-    /// Whether all workers were quiet at one time, this one in the round that it has told. If so, returns what follows
-    /// from that.
+    /// Whether there was a moment at which all workers were quiet, this one in the round that it has reported. If so,
+    /// returns what follows from that.
     ///
     /// With `--max-pages`, a quiet worker may have taken pages since it said that it is quiet. But pages that were
     /// taken and not fetched are visible in the quota: the share may fetch more pages than it has fetched by its own

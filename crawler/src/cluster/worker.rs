@@ -46,8 +46,8 @@ pub fn work<O: Observer>(
     begins: impl FnOnce(&Begun) -> anyhow::Result<O>,
 ) -> std::result::Result<Option<(Ended, O)>, WorkerError> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    // One thread has little to do, and two would wake each other for each message. Nothing here waits without leaving
-    // the thread to others: answers have threads of their own.
+    // One thread is enough, and two would wake each other for each message. No task blocks this thread: answers, which
+    // do, have threads of their own.
     let runtime = runtime.worker_threads(1).thread_name("cluster").enable_all().build().map_err(ClusterError::from)?;
     let orders = &control.1;
     let stopped = async {
@@ -186,7 +186,7 @@ impl ShareHolder<'_> {
         };
         if let Some((taken, maker)) = snapshots {
             drop(taken);
-            // The thread gave up the snapshot in work when the engine ended.
+            // The thread has given up its snapshot, because the engine has ended.
             let _ = maker.join();
         }
         ended.map(|ended| (ended, observer))

@@ -36,7 +36,7 @@ pub struct Child {
     /// The program that it runs.
     pub program: Program,
     process: Process,
-    /// Whether its end was told.
+    /// Whether [`Child::ended`] has returned its exit status.
     told: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Makes snapshots, in a thread beside the crawl. The engine only says when one is due. After a snapshot, the streams
-//! are cut.
+//! Makes snapshots, in a thread of its own. The engine only says when one is due. After a snapshot, the messages that
+//! are not needed any more are dropped from the streams.
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -172,7 +172,7 @@ impl Maker {
     }
 }
 
-/// A reader that fails when the engine has ended.
+/// A reader that fails when the engine has ended, so that the thread gives up its snapshot.
 struct Going<'a, R> {
     from: R,
     gone: &'a AtomicBool,

@@ -2,12 +2,13 @@
 //! the streams need not be kept for ever. A worker that takes a share over reads a snapshot and the commits after it.
 //!
 //! A *snapshot* has every record of the state, and the outputs up to the lengths that the state vouches for. Outputs
-//! only grow. So the bytes that an output has got since the last snapshot are a file of their own, a *segment*, and
-//! later snapshots name it, too. A *manifest* names these files with their checksums. The board names the last two
-//! snapshots of each share. Files that no such manifest names do not count.
+//! only grow. So the bytes that were appended to an output since the last snapshot are a file of their own, a
+//! *segment*. Later snapshots name this file, too. A *manifest* names these files with their checksums. The board names
+//! the last two snapshots of each share. Files that no such manifest names do not count.
 //!
-//! When a snapshot is on the board, the streams are cut: messages that the snapshot *before* it contains are dropped.
-//! So there are always two snapshots from which the share can be made again, and one that is damaged does no harm.
+//! When a snapshot is on the board, the streams are *cut*: the messages that the snapshot before it contains are
+//! dropped. So there are always two snapshots from which the share can be made again, and one that is damaged does no
+//! harm.
 //!
 //! A share that is added later has no snapshot. Its judge begins with the records of another share's judge
 //! ([`borrow`]).

@@ -70,8 +70,8 @@ pub fn whole(folder: &Folder, entry: &Entry) -> io::Result<Manifest> {
     Ok(manifest)
 }
 
-/// Replaces the state and the outputs of the directory. If this fails in the middle, the state has no place, and the
-/// next start does it again.
+/// Replaces the state and the outputs of the directory. If this fails in the middle, the state has no place in the log,
+/// and the next start does it again.
 fn load(folder: &Folder, manifest: &Manifest, dir: &Path, member: &Member) -> std::result::Result<(), WorkerError> {
     let loading = || -> Result<()> {
         for entry in fs::read_dir(dir.join("state"))? {
