@@ -53,8 +53,9 @@ pub struct Found {
 }
 
 impl Found {
-    /// What is left of the estimate if `held_back` URLs are held or stopped now. No more pages can be lost than URLs
-    /// are held, but for those that lie behind them. If fewer URLs are held, fewer pages lie behind.
+    /// The estimate if `held_back` URLs are held or stopped now. Not counting the pages that lie behind them, no more
+    /// pages can be lost than URLs are held or stopped. If there are fewer of these URLs than before, fewer pages lie
+    /// behind them.
     pub fn now(&self, held_back: u64) -> Lost {
         let (now, then) = (held_back as f64, self.held_back as f64);
         let share = if now < then { now / then } else { 1.0 };
@@ -118,7 +119,8 @@ impl Random {
         (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// A gamma number, by Marsaglia and Tsang's method (TOMS 26, 2000). Shapes below one use their boost.
+    /// A gamma number, by Marsaglia and Tsang's method (TOMS 26, 2000). For shapes below one, the number is made from
+    /// one of the next higher shape, as that paper says.
     fn gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
             return self.gamma(shape + 1.0) * self.uniform().powf(1.0 / shape);

@@ -38,7 +38,7 @@ pub fn prefetch_in<T>(values: &[T], i: usize) {
 }
 
 /// Asks the system to back a range with huge pages. Then a random read may miss the data caches, but hardly ever the
-/// cache of the page tables.
+/// TLB.
 pub fn prefer_huge_pages<T>(range: &mut [T]) {
     #[cfg(target_os = "linux")]
     {

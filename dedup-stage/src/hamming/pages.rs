@@ -25,7 +25,7 @@ unsafe impl Zero for u32 {}
 unsafe impl Zero for u16 {}
 
 /// An array of zeros that fills one huge page, from the start of the page. A random read in a huge page may miss the
-/// data caches, but hardly ever the cache of the page tables.
+/// data caches, but hardly ever the TLB.
 #[derive(Debug)]
 pub struct Page<T> {
     start: NonNull<T>,

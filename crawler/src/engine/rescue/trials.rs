@@ -19,7 +19,8 @@ pub struct TrialRecord {
     pub round: u32,
     /// Its lot, or the section or family that had fallen; 0 if it lies behind a trial.
     pub lot: Lot,
-    /// Whether it brought a new page; `None` until it was answered. A trial that was never answered is no evidence.
+    /// Whether it brought a new page; `None` until it was answered or given up after its attempts. A trial that ended
+    /// otherwise (robots.txt forbids it, for example) stays `None`, and is no evidence.
     pub new: Option<bool>,
     /// Whether its page led to a new page.
     pub led: bool,
@@ -154,7 +155,7 @@ pub struct LotResults {
     pub family: Lot,
     /// The latest round that drew from it …
     pub round: u32,
-    /// … the number of URLs that this round drew and that were answered …
+    /// … the number of URLs that this round drew and that were answered or given up …
     pub drawn: u64,
     /// … and the number of those whose pages were new, or led to new ones.
     pub new: u64,

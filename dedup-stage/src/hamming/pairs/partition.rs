@@ -13,8 +13,7 @@ struct Line([u64; LINE]);
 /// at which the parts start, and the end.
 ///
 /// A cache line of each part is filled before it is written out. A few thousand such lines stay in the caches. If each
-/// part were written directly, the ends of the parts would lie all over memory, and the cache of the page tables could
-/// not hold their pages.
+/// part were written directly, the ends of the parts would lie all over memory, in more pages than the TLB can hold.
 pub fn scatter<'a, const PARTS: usize>(
     from: &[u64],
     part: impl Fn(u64) -> usize,
