@@ -11,7 +11,7 @@ use dedup_stage::signature::Sketch;
 pub(super) struct Likeness {
     /// It varies the text of that page.
     pub is_alike: bool,
-    /// It says what that page says, but for a few words.
+    /// It says the same as that page, except for a few words.
     pub is_same: bool,
 }
 
@@ -29,7 +29,7 @@ impl Alike {
     /// From this resemblance on, pages are alike. Estimates for unlike pages are 0 ± 0.053 (352 bins of one bit).
     const LEAST: f32 = 0.3;
 
-    /// From this resemblance on, the text is the same but for a few words.
+    /// From this resemblance on, the text is the same except for a few words.
     const SAME: f32 = 0.9;
 
     /// How much a page of the host with this hash is like one of the last pages of the host.

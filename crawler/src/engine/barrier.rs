@@ -5,8 +5,8 @@
 //! once, and "the earliest of several twins" means the same everywhere.
 //!
 //! Reports keep their order: reports behind a page that waits wait, too. Pages are sent in groups. Only one group is
-//! under way at a time. In the meantime, the next group gathers pages. So a slow log makes larger groups, and not
-//! longer queues.
+//! under way at a time. In the meantime, the next group gathers pages. So if the log that makes the common order is
+//! slow, the groups become larger, but no more groups are under way.
 
 use std::collections::VecDeque;
 
@@ -16,9 +16,9 @@ use super::error::{EngineError, Result};
 use super::message::JobReport;
 use super::peers::{Peers, Proposed};
 
-/// The time for which a group gathers pages …
+/// A group gathers pages for this time, unless it is full before.
 const GATHER: Millis = 20;
-/// … unless it has this many pages.
+/// A group with this many pages is full, and is sent as soon as no other group is under way.
 const GROUP: usize = 256;
 
 /// The reports that wait, in their order.
@@ -29,7 +29,7 @@ pub(super) struct Barrier {
     under_way: Option<usize>,
     /// The number of pages that wait and are in no group yet.
     gathering: usize,
-    /// The time at which the first of these came.
+    /// The time from which [`GATHER`] counts: the first of these pages came, or the last group was sent.
     since: Millis,
 }
 

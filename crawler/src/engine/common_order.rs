@@ -51,8 +51,8 @@ impl Engine<'_> {
         self.send_group()
     }
 
-    /// The reports that wake the engine. While others wait for their place, new ones would only wait behind them. To
-    /// wake up for each of them would cost more than to take it.
+    /// The channel of the reports that wake the engine. While reports wait for their place in the common order, a new
+    /// report would only wait behind them. To wake up for each new report would cost more than to take it.
     pub(super) fn wakes(&self) -> Receiver<Vec<JobReport>> {
         let waits = |together: &Together| together.peers.is_ordered() && !together.barrier.is_empty();
         if self.desk.together.as_ref().is_some_and(waits) { never() } else { self.jobs.reports.clone() }
@@ -192,7 +192,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Acts on the news that every process was quiet at one time.
+    /// Acts on the news that all processes were quiet at the same time.
     fn all_quiet(&mut self, round: u64, all: All) -> Result<Option<StopReason>> {
         let Some(together) = &mut self.desk.together else { return Ok(None) };
         let Some(quiet) = together.quiet.filter(|_| together.round == round) else { return Ok(None) };

@@ -47,7 +47,7 @@ pub(super) struct Desk<'a> {
     pub visits: Option<Visits>,
     /// In a continuous crawl: the visits.
     pub continuous: Option<Continuous>,
-    /// The number of URLs met when nothing was left to be released.
+    /// The number of URLs that were met when [`Desk::drain`] last ran and found nothing to release.
     pub drained: Option<u64>,
     pub log: Log,
     /// Jobs that wait until the login to their site is done, or until `--max-pages` has room. Meanwhile their hosts get
@@ -126,7 +126,7 @@ impl Desk<'_> {
     /// Tells the frontier what reading and taking an answer have cost, and how long ago it came.
     pub(super) fn taken(&mut self, mut taken: Taken, ended_at: Millis) {
         let now = self.clock.now();
-        // In these crawls answers also wait for other processes.
+        // In these crawls, answers also wait for other processes, or for the program that scores pages.
         let waits = self.together.is_some() || self.settings.focus.has_program();
         taken.lag = if waits { 0 } else { now.saturating_sub(ended_at) };
         self.frontier.taken(&taken, now);
@@ -260,7 +260,7 @@ impl Desk<'_> {
         Ok((admission, new))
     }
 
-    /// Queues a sitemap to which so many sitemaps lead, each of them named by the one before.
+    /// Queues a sitemap. `depth` is the number of sitemaps that lead to it, each of them named by the one before.
     pub(super) fn add_sitemap(&mut self, url: &Url, by: NamedBy<'_>, depth: u32) -> Result<()> {
         match self.frontier.add_sitemap(url, by, depth, &mut self.ledger.session)? {
             Admission::Foreign => {

@@ -1,5 +1,6 @@
-//! Decides whether a page with too little text for a fingerprint brings something, or only echoes its URL: whether its
-//! host has not shown its gist lately (`dedup_stage::page::Page::gist`).
+//! Decides whether a page with too little text for a fingerprint brings something. It does if its gist
+//! (`dedup_stage::page::Page::gist`) says something that the host has not shown lately. Otherwise the page only repeats
+//! its URL or earlier pages.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -40,7 +40,7 @@ pub(super) struct Ledger {
     sinks: Vec<Box<dyn Sink>>,
     /// The next place in the order of judging.
     next_order: u64,
-    /// The place of the page that is taken now, if several processes have one order.
+    /// The place of the page that is taken now, if several processes share one order.
     given: Option<u64>,
     /// The crawl directory.
     dir: PathBuf,

@@ -24,7 +24,7 @@ impl Desk<'_> {
         Ok(list.map(|list| list.validators).filter(|known| !known.is_empty()))
     }
 
-    /// Counts a sitemap that was given up. It counts once, and no more after it was answered.
+    /// Counts a sitemap that was given up. It counts once, and after it was answered it does not count any more.
     pub(super) fn sitemap_failed(&mut self, job: &Job) -> Result<()> {
         let key = job.page.url.to_bytes();
         if self.ledger.session.get(spaces::FAILED_SITEMAPS, &key)?.is_none() {
@@ -49,8 +49,8 @@ impl Desk<'_> {
         self.list_read(job, at, false, reading)
     }
 
-    /// Records the reading of a feed, if a visited page is one or was one. `new` is the number of new URLs that it
-    /// brought.
+    /// Records the reading of a feed, if the visited page is a feed or was one before. `new` is the number of new URLs
+    /// that it brought.
     pub(super) fn feed_read(&mut self, job: &Job, at: Millis, finding: &PageFinding, new: u32) -> Result<()> {
         if !finding.is_feed && job.page.visit == 1 {
             // Most pages are not feeds, and never were.

@@ -82,7 +82,8 @@ impl Fetched {
     pub fn weight(&self) -> Option<usize> {
         let Ok(Answer::Response(response)) = &self.answer else { return None };
         let bytes = match self.job.kind {
-            // A compressed sitemap has no size of its own.
+            // It is not known yet how large a compressed sitemap is when it is unpacked. So it counts as the largest
+            // one.
             JobKind::Sitemap if response.body.starts_with(&[0x1f, 0x8b]) => config::bounds::SITEMAP_BYTES,
             _ => self.size(),
         };
@@ -146,7 +147,7 @@ pub enum Finding {
         /// The file.
         file: Vec<u8>,
     },
-    /// robots.txt is elsewhere.
+    /// The request for robots.txt was redirected to this URL.
     RobotsMoved(Url),
     /// Locations named by a sitemap, and further sitemaps.
     Sitemap(Box<SitemapFinding>),
@@ -176,7 +177,7 @@ pub struct SitemapFinding {
     pub pages: Vec<Named>,
     /// Further sitemaps.
     pub sitemaps: Vec<Url>,
-    /// Whether there are more of both than were read.
+    /// Whether the sitemap names more pages or sitemaps than were read.
     pub cut: bool,
     /// The digest of all entries, in any order; `None` if the answer is no sitemap.
     pub digest: Option<u64>,
@@ -244,7 +245,7 @@ pub struct PageFinding {
     pub cut: Option<&'static str>,
     /// Whether the body may be whole the next time: the connection broke, or the bytes were broken.
     pub is_broken: bool,
-    /// Whether a page was promised (status 200), and its body is empty.
+    /// Whether the status is 200, which promises a page, but the body is empty.
     pub is_empty: bool,
     /// Whether the judge may compare it: a complete body with a 2xx status.
     pub judgeable: bool,
@@ -282,11 +283,11 @@ pub struct PageFinding {
     pub validators: Validators,
     /// Whether the answer is a 304.
     pub unchanged: bool,
-    /// Main text in the forms that are written, where any are.
+    /// The main text, in the forms that the crawl writes, if it writes any.
     pub texts: Texts,
-    /// The exchange for the archive, where one is kept.
+    /// The exchange for the archive, if the crawl writes one.
     pub exchange: Option<Exchange>,
-    /// `{"url":…` up to the fields that depend on the verdict.
+    /// The beginning of its line in `pages.jsonl`: `{"url":…` up to the fields that depend on the verdict.
     pub line: Vec<u8>,
 }
 

@@ -242,8 +242,8 @@ impl Engine<'_> {
                 continue;
             }
             match self.desk.frontier.next(self.now(), &mut self.desk.ledger.session)? {
-                // Requisites come first on each host. This job is none, so its host has no more requisites, and it
-                // waits.
+                // Requisites come first on each host. This job is not for a requisite, so its host has no more of them,
+                // and the job waits.
                 Next::Job(job) if is_full && !self.desk.is_for_requisites(&job) => self.desk.waiting.push_back(job),
                 Next::Job(job) => {
                     if let Some(order) = self.desk.order(job)? {

@@ -1,5 +1,5 @@
-//! Requisites in the engine: images, styles and scripts of accepted pages. They are queued before further pages, and go
-//! into the archive alone.
+//! Requisites in the engine: images, styles and scripts of accepted pages. They are fetched before further pages. Of
+//! the outputs, only the archive has them.
 
 use dedup_stage::judge::{Judgement, Verdict};
 use frontier::{Admission, Found, Job, JobKind, Merits, Millis, Outcome, Via};

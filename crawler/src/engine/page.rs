@@ -33,7 +33,8 @@ const MOST_ASKED: usize = 1_000;
 impl Desk<'_> {
     /// Notes which links of a page that was visited before lead to URLs that were known at its last visit. A URL that
     /// was first fetched after that visit was not known. This is not asked at the second visit: when a crawl begins,
-    /// most pages are fetched before the pages that they lead to. Nor is it asked of a page with very many links.
+    /// most pages are fetched before the pages that they lead to. It is not asked of a page with very many links,
+    /// either.
     pub(super) fn note_known_links(&self, job: &Job, before: &PageRecord, finding: &mut PageFinding) -> Result<()> {
         if before.shown.as_ref().is_none_or(|shown| shown.sha256 == finding.page.sha256) {
             return Ok(());
@@ -196,9 +197,9 @@ impl Desk<'_> {
         Ok((self.flow.page(&case, &ledger::url_of, &mut self.ledger.session)?, alike))
     }
 
-    /// Whether a page is unique, but has so little text that it is no evidence about other pages: too little for a
-    /// fingerprint, and nothing that its host has not shown lately, except numbers, dates and words of its own URL. A
-    /// page with a few words that an earlier page has, and with other links, is no evidence, either.
+    /// Whether a page is unique, but has so little text that it is no evidence about other pages: the text is too short
+    /// for a fingerprint, and, apart from numbers, dates and words of its own URL, the host has shown the same lately.
+    /// A page that has the few words of an earlier page, and other links, is no evidence, either.
     fn says_little(&mut self, job: &Job, finding: &PageFinding, judgement: &Judgement) -> bool {
         if judgement.verdict != Verdict::Unique || finding.page.signature.is_some() {
             return false;

@@ -32,7 +32,7 @@ impl Engine<'_> {
             return Ok(false);
         }
         let now = self.now();
-        // Jobs that wait keep their hosts from such jobs.
+        // While a job waits, its host gets no other job. So the page jobs that wait are given back first.
         let job = match self.desk.waited() {
             Some(job) if job.kind == JobKind::Page => {
                 let back = Outcome::Returned { requested: false };

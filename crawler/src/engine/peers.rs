@@ -78,7 +78,7 @@ pub enum Event {
         /// The number of pages that this process may fetch in all.
         pages: u64,
     },
-    /// Every process was quiet at one time, this one in the given round.
+    /// All processes were quiet at the same time, this one in the given round.
     AllQuiet {
         /// The round, as in [`PeerProgress::round`].
         round: u64,
@@ -106,7 +106,7 @@ pub enum QuotaRequest {
     },
 }
 
-/// The next step if all processes were quiet at one time.
+/// The next step after all processes were quiet at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum All {
     /// URLs that were held back to the end may be released.

@@ -14,8 +14,8 @@ use crate::outbound::{self, Outbound};
 use crate::record::PageRecord;
 
 impl Desk<'_> {
-    /// Sends links to the processes that have their hosts. The links must be durable there before the commit that says
-    /// so.
+    /// Sends links to the processes that have their hosts. The links must be durable there before the commit which
+    /// records that they were sent.
     pub(super) fn send_links(&mut self) -> Result<()> {
         let Some(together) = &mut self.together else { return Ok(()) };
         let session = &mut self.ledger.session;

@@ -92,7 +92,8 @@ impl Desk<'_> {
         Ok(visits.feed(self.clock.now(), round, &mut self.frontier, &mut self.ledger.session)?)
     }
 
-    /// Whether the visits are all that this run was to do, and they are done.
+    /// Whether the run must end now: it was started only for visits while the crawl still had URLs to fetch, and the
+    /// visits are done.
     pub(super) fn round_is_over(&self) -> bool {
         let amid_crawl = self.ledger.stats.round.as_ref().is_some_and(|round| round.amid_crawl);
         amid_crawl && self.visits.as_ref().is_some_and(Visits::are_done)
@@ -143,7 +144,8 @@ impl Desk<'_> {
         self.left_over(job, ended)
     }
 
-    /// A page was fetched again, so it is not forbidden, and its host can be asked if it has answered.
+    /// Removes records that are out of date when a page was visited again: that robots.txt forbids the page, and, if it
+    /// was answered, that its host cannot be asked.
     fn was_had(&mut self, job: &Job) -> Result<()> {
         if job.page.visit < 2 {
             return Ok(());

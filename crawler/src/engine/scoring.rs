@@ -14,8 +14,8 @@ use crate::score::{Program, Said, finish};
 
 /// At most this many questions are asked together.
 const BATCH: usize = 64;
-/// The program is asked this often about a page before the page goes on without a score, because the program may have
-/// failed on another page.
+/// The program is asked about a page at most this many times. Then the page goes on without a score. Once is not
+/// enough, because the program may have failed on another page.
 const TRIES: u32 = 2;
 
 /// Starts the stage. It ends when `reports` is closed.

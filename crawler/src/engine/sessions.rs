@@ -1,4 +1,5 @@
-//! Keeps the sessions of the crawl: page workers find the URLs that would end one, whatever leads to them.
+//! Keeps the sessions of the crawl: page workers find the URLs that would end a session, whether links, redirects,
+//! sitemaps or requisites lead to them.
 
 use dedup_stage::url::registrable_domain;
 use url::Url;

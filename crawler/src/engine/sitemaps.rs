@@ -29,7 +29,7 @@ pub(super) struct Unfinished {
 }
 
 impl Desk<'_> {
-    /// So many pages of a sitemap are taken at once.
+    /// At most this many pages of a sitemap are taken at once.
     const PIECE: usize = 256;
 
     /// Takes a sitemap, or its first piece. `micros` is the time that a page worker has spent on it.
@@ -67,7 +67,8 @@ impl Desk<'_> {
             if let Some(lastmod) = lastmod.filter(|_| matches!(admission, Admission::Queued | Admission::Seen)) {
                 unfinished.news += self.hear_of(id, lastmod, at)?;
             }
-            // The records of 50,000 hosts would take too much memory until the end.
+            // A sitemap may name 50,000 hosts. If their records waited for the next commit of the engine, they would
+            // take too much memory.
             if self.together.is_none() && self.ledger.is_full() {
                 self.commit()?;
             }
@@ -107,7 +108,7 @@ impl Desk<'_> {
             self.add_sitemap(&sitemap, NamedBy::Sitemap(&job.url), job.depth + 1)?;
         }
         if let Some(moved) = redirect {
-            // A site may keep a sitemap elsewhere that its own robots.txt names. No index may do that by a redirect.
+            // A sitemap that robots.txt names may redirect to another site. A sitemap that an index names may not.
             let by = if job.depth == 0 { NamedBy::Robots(&job.url) } else { NamedBy::Sitemap(&job.url) };
             self.add_sitemap(&moved, by, job.depth + 1)?;
         }

@@ -36,15 +36,15 @@ pub struct Stats {
     pub redirects_endless: u64,
     /// Answers with the status of a redirect that name no URL to go to.
     pub redirects_nowhere: u64,
-    /// Failed look-ups of addresses and requests for robots.txt, by the word for why. Each attempt counts.
+    /// Failed look-ups of addresses and requests for robots.txt, by the word for the failure. Each attempt counts.
     pub errand_failures: BTreeMap<String, u64>,
-    /// Bodies that were cut, by the word for why.
+    /// Bodies that were cut, by the word for the reason.
     pub cut: BTreeMap<String, u64>,
     /// URLs given up without an answer.
     pub failed: u64,
     /// Answers by HTTP status.
     pub statuses: BTreeMap<u16, u64>,
-    /// URLs given up, by the word for why.
+    /// URLs given up, by the word for the failure.
     pub failures: BTreeMap<String, u64>,
     /// The URLs given up because TLS failed, by the cause, in words, if it is known.
     pub tls: BTreeMap<String, u64>,
@@ -313,7 +313,7 @@ pub trait Observer {
 /// Milliseconds between two snapshots.
 pub const TICK: Millis = 250;
 
-/// Sees nothing.
+/// An observer that does nothing.
 #[derive(Debug)]
 pub struct Nobody;
 

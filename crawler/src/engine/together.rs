@@ -55,7 +55,7 @@ pub(super) struct Together {
     pub links_at: u64,
     pub pages_at: u64,
     pub round: u64,
-    /// Set while there is nothing to do, with what follows for the end.
+    /// Set while there is nothing to do.
     pub quiet: Option<Quiet>,
 }
 
@@ -84,7 +84,7 @@ impl Together {
         }
     }
 
-    /// The robots.txt files to ask for now: new ones, and those for which no answer has come for long.
+    /// The robots.txt files to ask for now: new ones, and those for which no answer has come for a long time.
     pub fn due_errands(&mut self, new: Vec<Errand>, now: Millis) -> Vec<Outbound> {
         let mut due: Vec<Outbound> = Vec::new();
         for (errand, asked) in self.errands.iter_mut().filter(|(_, asked)| now >= *asked + ASK_AGAIN) {

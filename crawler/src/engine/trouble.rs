@@ -56,9 +56,9 @@ pub struct WorstHost {
     /// Its name.
     pub host: String,
     /// The number of URLs whose last visit had an error status or no answer, and of URLs that are still queued after a
-    /// trouble, in all runs since this is one of the worst hosts.
+    /// trouble, in all runs since this host became one of the worst.
     pub troubles: u64,
-    /// Those of them that are URLs still queued. They are counted anew when a run ends.
+    /// The part of `troubles` that is URLs still queued. They are counted anew when a run ends.
     #[serde(default)]
     pub queued: u64,
     /// The most frequent kind: a status, or the word for a failure.
@@ -155,7 +155,7 @@ impl HostTroubles {
         *self.by_host.entry(host.into()).or_default().entry(kind.into()).or_default() += 1;
     }
 
-    /// The URL was visited again: the trouble of its last visit counts no more.
+    /// The URL was visited again: the trouble of its last visit does not count any more.
     pub fn take_back(&mut self, url: &Url, kind: &str) {
         let kinds = self.by_host.get_mut(url.host_str().unwrap_or_default());
         if let Some(count) = kinds.and_then(|kinds| kinds.get_mut(kind)) {
@@ -176,7 +176,7 @@ impl HostTroubles {
         named.filter_map(|(host, kinds)| self.of(host, kinds)).filter(|worst| worst.troubles > 0).collect()
     }
 
-    /// What is told of a host.
+    /// The troubles of a host, as the outputs show them.
     fn of(&self, host: &str, kinds: &BTreeMap<Box<str>, u64>) -> Option<WorstHost> {
         let named = kinds.iter().filter(|(kind, _)| ***kind != *Self::OTHER);
         // If two kinds are equally frequent, the one that is a fault is named.

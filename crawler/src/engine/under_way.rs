@@ -1,8 +1,9 @@
 //! Bounds the memory of heavy answers that are being read, and of reports on their way from the page workers to the
 //! engine.
 //!
-//! While a page is read, its words, blocks and links take many times the size of its body. With many page workers, some
-//! heavy pages at once would take all memory. So the heavy answers that are read at once have a bound.
+//! While a page is read, its words, blocks and links take many times the size of its body. If many page workers read
+//! heavy pages at the same time, these could take all memory. So there is a bound for the heavy answers that are read
+//! at the same time.
 //!
 //! A body is dropped when its page was read, but the URLs of the page stay in its report: a compressed sitemap of some
 //! kilobytes can name megabytes of URLs. So no large answer is begun while the reports under way hold too much memory.
@@ -44,7 +45,7 @@ pub struct Reading {
 impl UnderWay {
     /// If reports hold more bytes than this, no large answer is begun.
     const MOST: usize = config::bounds::UNDER_WAY;
-    /// The bytes of the heavy answers that are read at once. A larger answer is read alone.
+    /// At most this many bytes of heavy answers are read at the same time. A larger answer is read alone.
     const AT_ONCE: usize = config::bounds::READ_AT_ONCE;
 
     /// Waits until a large answer may be read. A usual one has a number (`sequence`), and `bytes` is 0; a heavy one has
@@ -77,7 +78,7 @@ impl UnderWay {
         self.change(|state| state.next = sequence);
     }
 
-    /// Records that the engine has ended. From now on, no code waits for pages.
+    /// Records that the engine has ended. From now on, no page worker waits.
     pub fn close(&self) {
         self.change(|state| state.is_over = true);
     }

@@ -14,7 +14,7 @@ use super::stats::Stats;
 /// A reason for which URLs or links were left unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// The word for scripts.
+    /// The word for the reason, for scripts that read the outputs.
     pub kind: &'static str,
     /// The number of URLs or links.
     pub count: u64,

@@ -18,8 +18,8 @@ use crate::spaces;
 
 /// The statements of at most this many origins are held in memory.
 const MOST: usize = 65_536;
-/// While the `tdmrep.json` of its origin is being fetched, a page is put back at most this often. After that, the file
-/// counts as absent.
+/// While the `tdmrep.json` of an origin is being fetched, pages of the origin are put back at most this many times, all
+/// together. After that, the file counts as absent.
 const MOST_WAITS: u32 = 600;
 
 /// The statements of one origin.
@@ -63,7 +63,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Makes the statements for this product token, and for this purpose if there is one.
+    /// Begins without statements, for a crawler with this product token, and for this purpose if there is one.
     pub fn new(token: &str, purpose: &str) -> Self {
         let (known, bytes, waits) = Default::default();
         Self { token: token.to_owned(), purpose: Purpose::named(purpose), known, bytes, waits }

@@ -214,7 +214,7 @@ impl Worker<'_> {
                 status: response.status,
                 elapsed: response.ended_at.saturating_sub(response.sent_at),
                 retry_after: wait(response, ended_at),
-                // A larger file says nothing, as an empty one.
+                // A larger file counts as an empty one.
                 file: match response.status {
                     200 if response.body.len() <= TdmFile::MAX_BYTES => response.body.to_vec(),
                     _ => Vec::new(),
