@@ -33,10 +33,10 @@ pub enum Failure {
     TlsTime,
     /// TLS: the certificate is for other names.
     TlsName,
-    /// TLS: nobody who is trusted has signed the certificate.
+    /// TLS: no authority that is trusted has signed the certificate.
     TlsIssuer,
-    /// TLS: the certificate may only sign others, as that of an authority. Many certificates that sign themselves are
-    /// such.
+    /// TLS: the certificate is that of an authority, which may only sign other certificates. Many self-signed
+    /// certificates are like this.
     TlsAuthority,
 }
 

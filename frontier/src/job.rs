@@ -275,7 +275,7 @@ pub enum JobKind {
 }
 
 impl JobKind {
-    /// Whether the answer is read at length.
+    /// Whether it takes page workers long to read the answer: it is a page or a sitemap.
     pub(crate) fn is_read(self) -> bool {
         matches!(self, JobKind::Page | JobKind::Sitemap)
     }

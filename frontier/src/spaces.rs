@@ -20,5 +20,5 @@ pub const HELD_FOR: Space = Space::new(21, "held-for", Layout::Points);
 /// disk (by the time at which they are due).
 pub const FRONTIER_OWN: Space = Space::new(22, "frontier", Layout::Points);
 
-/// What the frontier keeps.
+/// All spaces of the frontier.
 pub const FRONTIER: &[Space] = &[URLS, QUEUE, HOSTS, ROBOTS, RULES, HELD_FOR, FRONTIER_OWN];

@@ -198,8 +198,9 @@ impl Desk<'_> {
     }
 
     /// Whether a page is unique, but has so little text that it is no evidence about other pages: the text is too short
-    /// for a fingerprint, and, apart from numbers, dates and words of its own URL, the host has shown the same lately.
-    /// A page that has the few words of an earlier page, and other links, is no evidence, either.
+    /// for a fingerprint, and, apart from numbers, dates and words of its own URL, it says nothing, or only what the
+    /// host has shown lately. A page that has the few words of an earlier page, and other links, is no evidence,
+    /// either.
     fn says_little(&mut self, job: &Job, finding: &PageFinding, judgement: &Judgement) -> bool {
         if judgement.verdict != Verdict::Unique || finding.page.signature.is_some() {
             return false;

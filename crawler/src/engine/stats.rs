@@ -239,7 +239,7 @@ impl Stats {
 pub struct LongDelays {
     /// The host among them that is due first.
     pub host: String,
-    /// Its Crawl-delay, as far as it is kept, in milliseconds.
+    /// Its Crawl-delay, or `--max-crawl-delay` if that is shorter, in milliseconds.
     pub delay_ms: Millis,
     /// The number of these hosts in memory.
     pub hosts: u64,

@@ -1,10 +1,10 @@
 //! Budgets against traps: how many duplicates a group of URLs, or a host, may still cost.
 //!
 //! A duplicate spends one page of the budget. A new page earns back four of the pages that were spent. It earns back
-//! one if its content is not new: if only its pictures, a few words or a text in its chrome tell it from other pages.
-//! It earns back nothing if only its links do. A budget never grows beyond its limit. So an endless space of equal
-//! pages ends when its budget is spent, however many new pages came before. A site whose copies come in random order
-//! does not spend its budget if clearly fewer than four fifths of its pages are copies, whatever its size.
+//! one if it differs from other pages only by its pictures, by a text in its chrome (a side bar, say), or by its links
+//! beside a few words. It earns back nothing if only its links do. A budget never grows beyond its limit. So an endless
+//! space of equal pages ends when its budget is spent, however many new pages came before. A site whose copies come in
+//! random order does not spend its budget if clearly fewer than four fifths of its pages are copies, whatever its size.
 
 use config::OnDuplicate;
 

@@ -27,21 +27,21 @@ impl Front {
 }
 
 impl Host {
-    /// At most this many URLs of a lane let others pass at once.
+    /// In one choice, at most this many URLs of a lane move to its end because they must wait.
     const TURNED: usize = 16;
     /// One in this many choices goes by age. Otherwise a calendar without end, each of whose pages is new, would keep
     /// the crawl for ever from URLs that are only a little less promising.
     const BY_AGE: u32 = 16;
-    /// A choice by age is one among the groups whose best score is at least this share of the highest …
+    /// In a choice by age, a group takes part if its best score is at least this share of the highest score.
     const COMPARABLE: f32 = 0.25;
-    /// … and whose first URL has waited while so many others arrived.
+    /// In a choice by age, a group takes part if its first URL arrived at least this many arrivals before the best URL.
     const WAITED: Seq = 1_000;
 
-    /// The lane with the best URL of the host: the one with the highest score; of equal ones, the one that arrived
-    /// first. One in [`Host::BY_AGE`] choices is, among the best URLs of all comparable groups that have waited for
-    /// long, the one that arrived first. Reads the front of this lane. Lanes of the origins in `blocked` are skipped,
-    /// except for sitemaps, for which no rules are needed. A URL that was tried before, and whose next attempt must
-    /// wait, lets the others of its lane pass.
+    /// The lane with the best URL of the host. This is the URL with the highest score; if several have the same score,
+    /// the one that arrived first. One in [`Host::BY_AGE`] choices takes the oldest URL instead, among the best URLs of
+    /// the groups that take part (see [`Host::COMPARABLE`] and [`Host::WAITED`]). Reads the front of the chosen lane.
+    /// Lanes of the origins in `blocked` are skipped, except for sitemaps, for which no rules are needed. A URL that
+    /// was tried before, and whose next attempt must wait, moves to the end of its lane.
     pub fn choose(
         &mut self,
         blocked: &[(u8, Millis)],

@@ -26,7 +26,8 @@ impl Domains {
     /// A registrable domain with more hosts than this is large. If more of its hosts are in memory than its share, they
     /// are the first to leave it.
     pub const HOSTS: u32 = if cfg!(test) { 1 } else { config::bounds::HOSTS_OF_DOMAIN as u32 };
-    /// So many hosts of all large domains together may stay in memory: half of the hosts that it has room for.
+    /// At most this many hosts of all large domains together may stay in memory: half of the hosts that it has room
+    /// for.
     const ALL: usize = if cfg!(test) { 1 } else { config::bounds::HOSTS / 2 };
     /// The number of hosts that a large domain may add at once.
     pub const PLACES: u32 = if cfg!(test) { 100 } else { config::bounds::NEW_HOSTS };
@@ -106,8 +107,8 @@ impl Domains {
 ///
 /// Most domains have few hosts, and there may be many millions of domains. So a domain has no entry of its own: it
 /// shares two counters with others, and the lower one is an upper bound of its count. A crawl of 10^7 hosts counts some
-/// 80 hosts too many for a domain. The hashes have the secret of the crawl, so nobody can choose whose counters to
-/// share.
+/// 80 hosts too many for a domain. The hashes depend on the secret of the crawl, so a site cannot choose the domains
+/// with which it shares counters.
 ///
 /// # References
 ///
@@ -129,7 +130,7 @@ impl DomainCounts {
     fn add(&mut self, domain: u64) -> u32 {
         let (first, second) = (domain as usize % Self::ROW, (domain >> 32) as usize % Self::ROW + Self::ROW);
         let count = self.0[first].min(self.0[second]).saturating_add(1);
-        // A counter that is higher already belongs to others, too.
+        // A counter that is already higher counts other domains, too.
         for place in [first, second] {
             self.0[place] = self.0[place].max(count);
         }

@@ -29,7 +29,7 @@ pub struct Hosts {
     known: KeySet,
     /// Hashes of the sitemaps that were met.
     sitemaps: HashSet<u64>,
-    /// Who is on disk only and has work.
+    /// The hosts that are only on disk and have work.
     pub sleep: Sleep,
     /// The number of groups and lanes of all hosts in memory.
     weight: usize,
@@ -53,9 +53,9 @@ struct Rest<'a> {
 }
 
 impl Hosts {
-    /// At most this many hosts are in memory …
+    /// At most this many hosts are in memory.
     pub const MOST: usize = if cfg!(test) { 3 } else { config::bounds::HOSTS };
-    /// … with at most this many groups and lanes together.
+    /// The hosts in memory have at most this many groups and lanes together.
     const WEIGHT: usize = if cfg!(test) { 40 } else { config::bounds::HOST_PARTS };
 
     /// Opens the hosts that `session` remembers. Gives `queues` the lanes that have `stocks`. Hosts with work come into
@@ -305,7 +305,7 @@ impl Hosts {
     ///
     /// # Panics
     ///
-    /// If the host has left memory. (Whoever lets a host go must forget its number.)
+    /// If the host has left memory. (Code that removes a host from memory must also forget its number.)
     pub fn get(&self, id: HostId) -> &Host {
         self.slots[id as usize].as_deref().expect("a host with a number is in memory")
     }

@@ -35,9 +35,9 @@ pub struct Lane {
     pub band: u8,
     /// Bytes of the buffer.
     pub(super) bytes: u32,
-    /// Number of entries in the store that are behind those in the buffer …
+    /// Number of entries in the store that are behind those in the buffer.
     pub(super) unread: u32,
-    /// … All of them have this place or a later one.
+    /// All of the unread entries have this place or a later one.
     pub(super) read_from: Seq,
     /// The entries at the front, if they were read from the store.
     pub(super) buffer: VecDeque<(Seq, Packed)>,

@@ -59,9 +59,9 @@ use retries::Retries;
 pub use sleep::{First as FirstAsleep, site_of as sleep_index};
 pub use sweep::EraSweep;
 
-/// Kind of the records of hosts in [`spaces::HOSTS`] …
+/// Kind of the records of hosts in [`spaces::HOSTS`].
 const HOST: u8 = b'h';
-/// … and of sitemaps that were met.
+/// Kind of the records of sitemaps that were met.
 const SITEMAP: u8 = b's';
 /// Kind of the record of a sleeping host that tells why it has no address that may be asked.
 const WITHHELD: u8 = b'y';

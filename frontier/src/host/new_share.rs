@@ -44,7 +44,7 @@ impl NewShare {
         self.new += novelty.clamp(0.0, 1.0);
     }
 
-    /// The sum of two evidences.
+    /// The pages of both shares together.
     pub fn with(self, other: Self) -> Self {
         Self { pages: self.pages + other.pages, new: self.new + other.new }
     }

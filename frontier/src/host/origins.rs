@@ -39,7 +39,7 @@ pub struct Origin {
     good: bool,
     /// Whether it has made room for another. Then its queued URLs are refused.
     left: bool,
-    /// When it was linked to last, as a number of links that this process has seen.
+    /// When it was last linked to: the number of links that this process had seen then.
     linked: u64,
     robots: Robots,
 }
@@ -55,7 +55,8 @@ enum Robots {
     Unknown,
     /// robots.txt was answered. The rules may have expired.
     Known(Known),
-    /// robots.txt has moved elsewhere, and the errand there is not answered yet. This is known from before it moved.
+    /// robots.txt has moved elsewhere, and the errand there is not answered yet. The field has what was known before it
+    /// moved.
     Moved(Option<Known>),
 }
 

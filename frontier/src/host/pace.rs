@@ -1,9 +1,9 @@
 //! The pace of a host: how soon it may be asked again.
 //!
 //! The delay is the time from the end of a response to the next request. It is the largest of these: the setting, the
-//! Crawl-delay of robots.txt (clamped), a multiple of the host's own response time, and a penalty. 429, 503 and many
-//! server errors in a row of answers double the penalty, and every other answer makes it smaller. After each further
-//! failure in a row, the host rests twice as long. After a number of failures it is set aside.
+//! Crawl-delay of robots.txt (clamped), a multiple of the host's own response time, and a penalty. An answer 429 or 503
+//! doubles the penalty, and so do many server errors among the last answers. Every other answer makes it smaller. After
+//! each further failure in a row, the host rests twice as long. After a number of failures it is set aside.
 
 use crate::numbers::Millis;
 use config::Politeness;
@@ -19,7 +19,7 @@ pub struct Pace {
     pub crawl_delay: Millis,
     /// Smoothed response time. 0 before the first answer.
     response: Millis,
-    /// The penalty. 429, 503 and many server errors in a row of answers double it.
+    /// The penalty. An answer 429 or 503 doubles it, and so do many server errors among the last answers.
     penalty: Millis,
     /// Failures in a row.
     failures: u32,
@@ -57,7 +57,7 @@ impl Pace {
         delay.saturating_add(delay.saturating_mul(self.stretch) / 1_000).min(delay.max(Self::LONGEST))
     }
 
-    /// The delay that robots.txt asks for, as far as it is kept; `None` if something else makes the delay longer.
+    /// The Crawl-delay of robots.txt, clamped; `None` if something else makes the delay longer.
     pub fn kept_crawl_delay(&self, settings: &Politeness) -> Option<Millis> {
         let kept = self.crawl_delay.min(settings.max_crawl_delay.0.max(settings.delay.0));
         let others = Self { crawl_delay: 0, ..self.clone() }.delay(settings);
@@ -112,8 +112,8 @@ impl Pace {
         self.wait_until(at + self.penalty + self.jitter(at, self.penalty));
     }
 
-    /// When a URL may be tried again whose attempt with this number (from 0) failed at `at`. It waits `most` at most,
-    /// but for a random part.
+    /// The time at which a URL may be tried again if its attempt with this number (from 0) failed at `at`. Without a
+    /// random part, the wait is at most `most`.
     pub fn back_off(&self, at: Millis, attempts: u32, most: Millis) -> Millis {
         let wait = (Self::BASE << attempts.min(16)).min(Self::CEILING).min(most);
         at + wait + self.jitter(at, wait)

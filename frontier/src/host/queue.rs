@@ -31,11 +31,13 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// The bytes of entries in memory, over all lanes. Each lane has an even share of them …
+    /// The bytes of entries in memory, over all lanes. Each lane has an equal share of them, within the next two
+    /// bounds.
     const BYTES: usize = if cfg!(test) { 1_500 } else { config::bounds::QUEUE };
-    /// … which is at most this many bytes …
+    /// The share of a lane is at most this many bytes.
     const AHEAD: usize = if cfg!(test) { 400 } else { 8 << 10 };
-    /// … and at least this many bytes, however many lanes there are, because reading entries one by one takes too long.
+    /// The share of a lane is at least this many bytes, even if there are many lanes, because reading entries one by
+    /// one takes too long.
     const FEW: usize = if cfg!(test) { 200 } else { 1 << 10 };
     /// Memory that an entry takes besides its bytes.
     const BESIDE: usize = 40;

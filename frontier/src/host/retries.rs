@@ -1,6 +1,6 @@
-//! Further attempts after answers that may be better the next time: most server errors, and bodies that were cut. (429,
-//! 503 and failed connections have further attempts, too, but they slow the host down, and are no business of this
-//! file.)
+//! Further attempts after answers that may be better the next time: most server errors, and bodies that were cut.
+//! (After 429, 503 and failed connections there are further attempts, too, but these answers slow the host down: see
+//! `pace.rs`.)
 //!
 //! One such answer says little about the host, so its other URLs do not wait: only the URL itself does. If more than
 //! half of the host's last answers are of this kind, the host is in trouble, and waits between requests.
@@ -17,9 +17,9 @@ pub struct Retries {
     recent: u16,
     /// Further attempts that the host may have, in halves.
     stock: u8,
-    /// No further attempt is made before this time …
+    /// No further attempt is made before this time.
     not_before: Millis,
-    /// … which has not come yet, as of the last look.
+    /// Whether this time had not come yet at the last [`Retries::look`].
     waits: bool,
     /// How often the host has waited because it is in trouble, since its stock was full.
     strains: u8,
@@ -59,7 +59,7 @@ impl Retries {
         }
     }
 
-    /// The host gave such an answer.
+    /// The host gave an answer that may be better the next time.
     pub fn failed(&mut self) {
         self.recent = self.recent << 1 | 1;
     }
@@ -86,7 +86,7 @@ impl Retries {
         true
     }
 
-    /// Looks at the clock.
+    /// Notes whether further attempts have to wait at `now`.
     pub fn look(&mut self, now: Millis) {
         self.waits = now < self.not_before;
     }

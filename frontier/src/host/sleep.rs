@@ -80,7 +80,7 @@ pub struct Asleep {
 }
 
 impl Sleep {
-    /// After so many hosts of no crowd, a host of a crowd wakes up, if one is due.
+    /// After this many hosts that belong to no crowd, a host of a crowd wakes up, if one is due.
     const IN_A_ROW: u32 = 15;
 
     /// At the start no host sleeps. `boot` is the time at which this process began.
@@ -171,7 +171,7 @@ impl Sleep {
 }
 
 impl List {
-    /// So many hosts are read ahead, and at most twice as many are kept.
+    /// This many hosts are read ahead, and at most twice as many are kept.
     const AHEAD: usize = if cfg!(test) { 2 } else { 256 };
 
     fn new(is_of_crowd: bool) -> Self {

@@ -31,9 +31,9 @@ struct Address {
 pub struct Addresses {
     numbers: BTreeMap<IpAddr, AddressId>,
     addresses: Vec<Address>,
-    /// The numbers of addresses that were forgotten …
+    /// The numbers of addresses that were forgotten. They are free for other addresses.
     free: Vec<AddressId>,
-    /// … and of addresses that are forgotten when their floor has passed.
+    /// The numbers of addresses that are forgotten when their floor has passed.
     leaving: BTreeSet<(Millis, AddressId)>,
     /// The addresses with a line, by the time at which they call the next host.
     calls: BTreeSet<(Millis, AddressId)>,

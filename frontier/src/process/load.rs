@@ -6,8 +6,9 @@
 //! wait for long, fewer costly jobs are open at once: only as many as keep the page workers busy. The crawl reads no
 //! less in this way. The waiting hosts are given their turns by cost (see `schedule/turns.rs`).
 //!
-//! Nobody knows what the pages of a new host cost. So hosts whose domains are not known yet may hold half of the slots
-//! even then, unless the files and first pages of new domains have cost more than other pages lately.
+//! It is not known what the pages of a new host cost. So while answers wait for long, hosts whose domains are not known
+//! yet may hold half of the slots all the same, unless the files and first pages of new domains have cost more than
+//! other pages lately.
 //!
 //! # References
 //!
@@ -34,14 +35,14 @@ pub struct Load {
 impl Load {
     /// An answer that has waited for longer than this is late.
     const LATE: Millis = 100;
-    /// The window becomes smaller only if all answers of one kind were late for this time. After a commit a few are
-    /// late, which says nothing …
+    /// The window becomes smaller only if all answers of one kind were late for this time. After a commit, a few
+    /// answers are late, and this does not show that the machine is behind.
     const PATIENCE: Millis = 300;
-    /// … and then no more often than this.
+    /// The window becomes smaller at most once in this time.
     const PAUSE: Millis = 100;
     /// The smallest window. One answer is read while the next one is fetched.
     const LEAST: usize = 2;
-    /// The sitemaps that may be open at first. Nobody knows yet how much they name.
+    /// The sitemaps that may be open at first, when it is not known yet how much they name.
     const SITEMAPS: usize = 2;
     /// Each answer that is taken in time, and costs at least half as much as a usual one, makes the window larger by
     /// one part: one job divided by this.
@@ -57,7 +58,7 @@ impl Load {
     pub fn taken(&mut self, taken: &Taken, usual: u64, now: Millis) {
         let Taken { lag, micros, .. } = *taken;
         if taken.kind == JobKind::Sitemap {
-            // A sitemap that costs much is late by itself.
+            // For sitemaps, the time that their own entries take counts as lag, too.
             self.sitemaps = if lag > Self::LATE { (self.sitemaps / 2).max(1) } else { self.sitemaps + 1 };
             self.sitemaps = self.sitemaps.min(self.slots.max(1));
         }

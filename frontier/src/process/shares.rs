@@ -129,7 +129,7 @@ impl Shares {
         let most = match line {
             Line::Unproven => self.slots - self.proven.min(quarter),
             Line::Slow | Line::Domain(_) | Line::Address(_) => quarter.max(1),
-            // While hosts that have proved good have work, pages may wait for slots.
+            // While proven hosts have work, pages may wait for slots.
             Line::Sitemaps if self.proven > 0 => self.load.sitemaps().min(quarter.max(1)),
             Line::Sitemaps => self.load.sitemaps(),
         };
@@ -142,13 +142,13 @@ impl Shares {
         line == Line::Sitemaps || matches!(line, Line::Slow | Line::Unproven) && self.proven > 0
     }
 
-    /// Whether as many costly jobs are open as may be, while hosts have work that have proved good. `costly` is the
-    /// number of these jobs.
+    /// Whether proven hosts have work, and as many costly jobs are open as the load allows. `costly` is the number of
+    /// these jobs.
     pub fn is_behind(&self, costly: usize) -> bool {
         self.proven > 0 && self.load.is_behind() && costly >= self.load.window()
     }
 
-    /// Whether then also those hosts must wait whose domains are not known yet.
+    /// Whether so many costly jobs are open that hosts whose domains are not known yet must wait, too.
     pub fn is_far_behind(&self, costly: usize) -> bool {
         self.is_behind(costly) && costly >= self.load.window_of_unknown()
     }
@@ -183,8 +183,8 @@ impl Shares {
         }
     }
 
-    /// Counts a host as a proven host with work, or no longer. `counted` is whether it was counted so far, and is
-    /// updated.
+    /// Counts a host as a proven host with work, or stops counting it. `counted` is whether it was counted so far, and
+    /// is updated.
     pub fn count(&mut self, counted: &mut bool, proven: bool) {
         self.proven += usize::from(proven);
         self.proven -= usize::from(*counted);

@@ -43,8 +43,8 @@ pub(super) fn parse(body: &[u8], token: &str, base: Option<&Url>) -> Parsed {
     read(cut(&text, MAX_BYTES), token, base)
 }
 
-/// Reads the text that `RobotsRules::to_bytes` wrote. Its rules are spelled and in order, so this costs little more
-/// than copying them. Rules are read again often if there is no room for them in memory.
+/// Reads the text that `RobotsRules::to_bytes` wrote. Its rules are in the common spelling and in order already, so
+/// this costs little more than copying them. Rules are read again often if there is no room for them in memory.
 pub(super) fn reparse(text: &str) -> Parsed {
     let (mut crawl_delay, mut sitemaps) = (None, Vec::new());
     let rules = text.split('\n').filter_map(|line| {

@@ -76,7 +76,7 @@ pub(super) fn path(path_and_query: &str) -> Cow<'_, str> {
 
 fn spell(text: &[u8], is_pattern: bool) -> String {
     let mut spelled = String::with_capacity(text.len() + 1);
-    // A slash is added to a rule that forgets it. A rule that begins with a wildcard needs none.
+    // A slash is added to a rule that lacks it. A rule that begins with a wildcard needs none.
     if is_pattern && !matches!(text.first(), Some(b'/' | b'*')) && text != b"$" {
         spelled.push('/');
     }

@@ -1,6 +1,7 @@
-//! Decides which host has its turn. Hosts wait for their time, or are ready. The best ready host comes first. Of equal
-//! ones, the one that has waited longest. While this machine is behind with reading answers, registrable domains take
-//! turns by what their pages cost (`turns`), and the best host of the domain whose turn it is comes first.
+//! Decides which host has its turn. Hosts wait for their time, or are ready. The best ready host comes first. If
+//! several are equal, the one that has waited longest comes first. While this machine is behind with reading answers,
+//! registrable domains take turns by what their pages cost (`turns`), and the best host of the domain whose turn it is
+//! comes first.
 
 #[cfg(test)]
 mod tests;
@@ -63,13 +64,13 @@ pub type PhaseNumber = u64;
 pub struct Schedule {
     waiting: BTreeSet<(Millis, PhaseNumber, HostId)>,
     ready: BTreeSet<(Rank, PhaseNumber, HostId)>,
-    /// The ready hosts of each registrable domain …
+    /// The ready hosts of each registrable domain.
     of_domains: BTreeSet<(u64, Rank, PhaseNumber, HostId)>,
-    /// … the first of each domain, and whether the domain is a newcomer …
+    /// The first ready host of each domain, and whether the domain is a newcomer.
     heads: HashMap<u64, (Head, bool), BuildHasherDefault<Xxh3Default>>,
-    /// … these in the order in which they come …
+    /// The first ready hosts of the domains that are not newcomers, in the order in which they come.
     order: BTreeSet<Head>,
-    /// … and those of newcomers, which have one turn together. (The turn in the head of a newcomer is 0.)
+    /// The first ready hosts of newcomers, which have one turn together. (The turn in the head of a newcomer is 0.)
     newcomers: BTreeSet<Head>,
     turns: Turns,
     /// Ready hosts that wait for their shares of the slots, each with its domain. No line is empty.
@@ -291,7 +292,7 @@ impl Schedule {
     }
 
     /// The hosts that should leave memory first: those that have been idle longest, then those that are due last, then
-    /// the worst hosts in lines, then the ready ones with the worst rank. At most so many of each kind.
+    /// the worst hosts in lines, then the ready ones with the worst rank. At most `of_each` hosts of each kind.
     pub fn least(&self, of_each: usize) -> impl Iterator<Item = HostId> + '_ {
         let idle = self.idle.iter().map(|(_, host)| *host);
         let waiting = self.waiting.iter().rev().map(|(.., host)| *host);

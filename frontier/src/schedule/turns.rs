@@ -2,8 +2,8 @@
 //!
 //! Then processor time is scarce, and domains share it: the domain comes first whose next page would be done first if
 //! every domain had its share of the time. A domain with cheap pages has many turns for one turn of a domain with
-//! costly ones, and a domain has no more turns because it has more hosts. While the machine keeps up, all turns are
-//! equal, and the best URL comes first.
+//! costly ones. A domain with more hosts has no more turns than a domain with few. While the machine keeps up, all
+//! turns are equal, and the best URL comes first.
 //!
 //! One page can link to thousands of new domains. If each of them had its own share, they would leave nothing to the
 //! others. So *newcomers*, the domains of which no page was read yet, have one share together. It is as large as that
@@ -65,7 +65,7 @@ impl Turns {
     const MOST: usize = config::bounds::HOSTS;
     /// Turns that differ by less than this are equal, and the better URL comes first.
     const STEP: u64 = 4_096;
-    /// The usual cost of the pages of a domain is known after so many of them.
+    /// The usual cost of the pages of a domain is known after this many of them.
     const ENOUGH: u8 = 2;
 
     /// The next turn of a domain. A domain that waits should keep the turn that it was given first, unless it is a
@@ -74,7 +74,7 @@ impl Turns {
         if self.is_new(domain) { self.of_newcomers() } else { self.turn(self.begins(domain) + self.expected(domain)) }
     }
 
-    /// The next turn of the newcomers, now that so many other domains are ready.
+    /// Gives the newcomers as much time together as `others` domains have, the other domains that are ready.
     pub fn share_with(&mut self, others: usize) {
         self.newcomers.share = others.max(1) as u64;
     }
@@ -84,8 +84,8 @@ impl Turns {
         self.turn(self.newcomers.until + self.expected_of_newcomers() / self.newcomers.share.max(1))
     }
 
-    /// A newcomer is ready and none was ready before, or newcomers wait while turns begin to go by cost. What they did
-    /// not use before does not count.
+    /// A newcomer is ready and none was ready before, or newcomers wait while turns begin to go by cost. They do not
+    /// get the time that they did not use before.
     pub fn newcomers_come(&mut self) {
         self.newcomers.until = self.newcomers.until.max(self.now);
     }
@@ -167,7 +167,8 @@ impl Turns {
         2 * cost <= self.usual.max(self.newcomers.usual)
     }
 
-    /// Whether a job for a domain may cost as much as others do. Nobody knows what the pages of a new domain cost.
+    /// Whether a job for a domain may cost as much as others do. The cost of the pages of a new domain is not known, so
+    /// it may be high.
     pub fn is_costly(&self, domain: u64, kind: JobKind) -> bool {
         match kind {
             JobKind::Page | JobKind::Sitemap => !self.is_light(domain),
@@ -211,7 +212,7 @@ impl Turns {
     /// scarce now.
     pub fn end(&mut self, domain: u64, kind: JobKind, answered: bool, micros: u64, scarce: bool) {
         if scarce && !self.scarce {
-            // Nobody paid for turns until now.
+            // Until now, turns were not paid for.
             self.newcomers_come();
         }
         self.scarce = scarce;
@@ -244,7 +245,8 @@ impl Turns {
 
     fn costs(&mut self, domain: u64) -> &mut Costs {
         if self.domains.len() >= Self::MOST && !self.domains.contains_key(&domain) {
-            // What the others cost is learned again. Domains of which one page was read are forgotten first.
+            // There are too many domains, so some are forgotten, and their costs are learned again. Domains of which
+            // one page was read are forgotten first.
             let now = self.now;
             self.domains.retain(|_, costs| costs.read >= Self::ENOUGH || costs.until > now);
             if self.domains.len() > Self::MOST / 2 {
@@ -258,7 +260,7 @@ impl Turns {
     }
 }
 
-/// A moving average, in which the new value counts for one part of so many. An average of 0 is none.
+/// A moving average, in which the new value has the weight 1 / `parts`. If `before` is 0, there is no average yet.
 fn average(before: u64, value: u64, parts: u64) -> u64 {
     if before == 0 { value } else { ((parts - 1) * before + value) / parts }
 }

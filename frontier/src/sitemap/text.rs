@@ -43,7 +43,7 @@ impl<'a> Text<'a> {
         Self { bytes, left: most, event: MAX_EVENT, encoding: None, rest, decoded, given: 0 }
     }
 
-    /// Whether as many bytes were read as may be.
+    /// Whether the limit of bytes is used up.
     pub fn is_used_up(&self) -> bool {
         self.left == 0
     }

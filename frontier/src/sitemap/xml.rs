@@ -42,9 +42,9 @@ pub(super) struct Xml<'a> {
     entry: Raw,
     /// The permalink of the entry, in case it has no link.
     permalink: String,
-    /// The address of the text.
+    /// The address of the sitemap.
     base: &'a Url,
-    /// What the open elements say instead (`xml:base`), with their places in `open`.
+    /// The bases that open elements give (`xml:base`), each with the place of its element in `open`.
     bases: Vec<(usize, Url)>,
     /// Whether nothing more is read: after the end, after a mistake, or if elements are nested too deep.
     has_ended: bool,
@@ -160,7 +160,7 @@ impl<'a> Xml<'a> {
         self.bases.last().map_or(self.base, |(_, base)| base)
     }
 
-    /// The same, if an element gives it.
+    /// The base that the innermost of these elements gives, if any does.
     fn given_base(&self) -> Option<Url> {
         self.bases.last().map(|(_, base)| base.clone())
     }
@@ -192,7 +192,7 @@ impl<'a> Xml<'a> {
             Name::Permalink => &mut self.permalink,
             Name::Page => return self.take(),
             Name::Sitemap => {
-                // Some indexes forget the `loc`.
+                // Some indexes have the address in the element itself, without a `loc`.
                 if self.entry.loc.is_empty() {
                     self.entry.loc.push_str(self.text.trim());
                 }

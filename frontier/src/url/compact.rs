@@ -1,12 +1,12 @@
-//! Identities inside records, in as few bytes as they need: most of them are of the host, or at least of the domain,
-//! whose key the record stands under.
+//! Identities inside records, in as few bytes as possible. A record is stored under the key of a host. Most URLs in it
+//! are of this host, or at least of its domain, so these hashes need not be stored again.
 
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use serde::{Deserialize, Serialize};
 
 use crate::job::Merits;
 
-/// The identity of a URL, beside the host of its record. Hashes take eight bytes each.
+/// The identity of a URL, relative to the host of its record. Hashes take eight bytes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Id {
     /// Of the same host.

@@ -50,7 +50,7 @@ impl Counters {
         self.held_for + self.held_news + self.held_known
     }
 
-    /// URLs stopped by what was learned, or for a spent budget.
+    /// URLs stopped by learned rules, or for a spent budget.
     pub fn stopped(&self) -> u64 {
         self.stopped_rule + self.stopped_mirror + self.stopped_trap + self.stopped_budget
     }
@@ -79,17 +79,17 @@ impl Counters {
         kept + self.refused_for(reason)
     }
 
-    /// Every URL ever met: each stands in exactly one state.
+    /// The number of URLs ever met. Each is in exactly one state.
     pub fn met(&self) -> u64 {
         self.queued + self.open + self.held() + self.stopped() + self.refused() + self.fetched()
     }
 
-    /// One more URL stands there.
+    /// Counts one more URL with this standing.
     pub(crate) fn add(&mut self, standing: Standing) {
         *self.of(standing) += 1;
     }
 
-    /// The counter of the URLs that stand there.
+    /// The counter of the URLs with this standing.
     pub(super) fn of(&mut self, standing: Standing) -> &mut u64 {
         match standing {
             Standing::Queued { .. } => &mut self.queued,

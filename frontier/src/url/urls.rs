@@ -23,14 +23,14 @@ pub struct Urls {
     /// [`Standing`]s as bytes, by `id.url`.
     marks: KeyMap<u8>,
     counters: Counters,
-    /// URLs that were held or stopped before their last change, or are so now, since [`Urls::watch`]. `None` if nobody
-    /// watches, or if there were too many.
+    /// URLs that were held or stopped before their last change, or are so now, since [`Urls::watch`]. `None` if the
+    /// list is not asked for, or if there were too many.
     changes: Option<Vec<UrlId>>,
 }
 
 impl Urls {
     /// The store that is being opened has a queue entry for this URL. If there are several entries, the one in the best
-    /// band counts. To be called for all queue entries before [`Urls::open`].
+    /// band counts. Call this for all queue entries before [`Urls::open`].
     pub fn found_queued(&mut self, url: u64, band: u8) {
         let better = match self.get(url) {
             Some(Standing::Queued { band: known, .. }) => band < known,
@@ -153,7 +153,7 @@ impl Urls {
         if let Standing::Queued { note: note @ Note::None, .. } = &mut now
             && from != Kind::Unmet
         {
-            // URLs may be held for this one. Nobody has looked, so look when it was fetched.
+            // URLs may be held for this one. That was not checked, so it is checked when this one was fetched.
             *note = Note::Awaited;
         }
         self.mark(id.url, now);
@@ -174,7 +174,7 @@ impl Urls {
     }
 
     /// The URLs that were held or stopped before or after a change since [`Urls::watch`], and ends the list. `None` if
-    /// there is no list, because nobody watched or because it became too long.
+    /// the list was not asked for, or if it became too long.
     pub fn take_changes(&mut self) -> Option<Vec<UrlId>> {
         self.changes.take()
     }
