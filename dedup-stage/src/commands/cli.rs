@@ -115,8 +115,8 @@ pub fn main_with<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = 
     let cli = match command().try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and versions come as errors with code 0. If printing fails, the terminal is gone, and nobody can be
-            // told.
+            // Help and versions come as errors with code 0. If printing fails, the terminal is gone, so the failure
+            // cannot be shown.
             let _ = error.print();
             return error.exit_code() as u8;
         }

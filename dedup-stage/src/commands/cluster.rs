@@ -194,7 +194,7 @@ fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<(NearCriterion, Pairs),
             return Ok(Err(format!("{name} is a forest, which says nothing of complete links")));
         }
         let asked = args.looking.criterion();
-        // Who asks for a distance asks for candidates by fingerprint only.
+        // If the user gives a distance, candidates are found by fingerprint only.
         let other_distance =
             args.looking.distance.is_some() && (asked.distance, asked.pieces) != (found.distance, found.pieces);
         if other_distance || !asked.look && found.look || criterion.is_some_and(|before| before != found) {

@@ -28,7 +28,7 @@ impl Progress {
         let template =
             format!("{what} {{wide_bar}} {{percent:>3}} % of {{human_len}} {unit}, {{rate}}/s, {{eta}} left");
         let rate = |state: &ProgressState, out: &mut dyn Write| {
-            // Nobody can be told that the terminal is gone.
+            // If the terminal is gone, this cannot be shown.
             let _ = write!(out, "{}", indicatif::HumanCount(state.per_sec() as u64));
         };
         let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());

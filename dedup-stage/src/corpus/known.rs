@@ -27,7 +27,7 @@ use crate::signature::{RECIPE, Sketch};
 /// The most documents of one fingerprint that are compared with a page.
 const MOST: usize = 64;
 
-/// What is said of a damaged index.
+/// The last words of the message about a damaged index.
 const REMEDY: &str = "without that index file, a new one is built";
 
 /// A signature file, with the index of its fingerprints.

@@ -77,7 +77,7 @@ const PLACES: [&str; 22] = [
 static OF_PLACES: LazyLock<Signs> =
     LazyLock::new(|| PLACES.iter().fold(Signs::NONE, |signs, name| signs | Signs::of_role(name)));
 
-/// A page has at most this many.
+/// At most this many asides of a page are read.
 const MOST: usize = 64;
 
 /// The running texts in chrome, in order. `spans[i]` are the places in `words` of the words of block `i`. `believed`

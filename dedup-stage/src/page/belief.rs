@@ -11,7 +11,8 @@ use super::signs::Signs;
 
 /// A sign with fewer words of running text than this is always believed.
 const MANY: usize = 100;
-/// A sign is not believed if it has at least this many times the text that all believed signs leave.
+/// A sign is not believed if its running text has at least this many times the words of the text under no believed
+/// sign.
 const TIMES: usize = 3;
 
 /// The signs that are believed on a page with these blocks. `spans[i]` is the range of the words of block `i`.

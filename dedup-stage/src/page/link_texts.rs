@@ -1,7 +1,7 @@
 //! The texts of links on a page that consists mostly of links, such as an index, a table of contents or a front page.
 //! If such a page shows other links than at the last visit, its text is another one, too. So the judge must know which
-//! words belong to which link ([`crate::judge`]). And [`compared`] makes what the next visit to a page is compared
-//! with.
+//! words belong to which link ([`crate::judge`]). [`compared`] makes the sketch and the texts with which the next visit
+//! to a page is compared.
 
 use std::ops::Range;
 

@@ -132,7 +132,7 @@ pub struct Page {
     pub link_texts: LinkTexts,
     /// For a page that has too little text for a signature: a digest of all that it says. `None` if it says nothing.
     pub statement: Option<[u8; 32]>,
-    /// Of such a page, a hash of what it says apart from numbers, dates and the words of its own URL. 0 if that is
+    /// For such a page: a hash of what it says apart from numbers, dates and the words of its own URL. 0 if that is
     /// nothing.
     pub gist: u64,
 }

@@ -42,7 +42,8 @@ pub enum Raw {
     Title,
     /// `textarea`.
     Area,
-    /// A `textarea` into which nobody may write. Its text is content: sites for texts of users show them so.
+    /// A `textarea` that is read-only and not hidden. Its text is content: sites for texts of users show these texts
+    /// so.
     ShownArea,
     /// `plaintext`: up to the end of the document.
     Plain,

@@ -76,7 +76,7 @@ pub struct Stopper<U>(Sender<Event<U>>);
 impl<U> Stopper<U> {
     /// Asks the caller to stop.
     pub fn stop(&self) {
-        // If this fails, nobody takes results any more.
+        // This fails only if the results were dropped.
         let _ = self.0.send(Event::Stop);
     }
 }

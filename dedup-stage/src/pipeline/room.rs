@@ -19,7 +19,7 @@ struct Used {
 }
 
 impl Room {
-    /// Waits for room and takes it. False if nobody takes results any more.
+    /// Waits for room and takes it. False if results are not taken any more.
     pub(super) fn take(&self, weight: usize, limits: &Limits) -> bool {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let full = |used: &mut Used| {
@@ -41,7 +41,7 @@ impl Room {
         self.freed.notify_one();
     }
 
-    /// Ends all waiting, because nobody takes results any more.
+    /// Ends all waiting, because results are not taken any more.
     pub(super) fn close(&self) {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         self.freed.notify_one();

@@ -264,7 +264,7 @@ impl<'de> Visitor<'de> for NamesOf<'_> {
                 Key::Id if id.is_some() => return Err(A::Error::custom("two ids")),
                 Key::Id => *id = map.next_value::<Option<Box<RawValue>>>()?,
                 Key::Url if url.is_some() => return Err(A::Error::custom("two URLs")),
-                // What is no string may stand before the `id`.
+                // The value may be no string. The `id` may follow it all the same.
                 Key::Url => *url = serde_json::from_str(map.next_value::<Box<RawValue>>()?.get()).ok(),
                 Key::Other => drop(map.next_value::<IgnoredAny>()?),
             }

@@ -21,7 +21,7 @@ pub enum Ended {
     Input,
     /// The program was asked to stop. The state is flushed, up to the last answer written.
     Stopped,
-    /// Nobody reads the answers any more. The state stays where the last flush left it.
+    /// The reader of the answers is gone. The state stays where the last flush left it.
     OutputClosed,
 }
 
@@ -47,7 +47,7 @@ pub enum Error {
     /// The input could not be read.
     #[error("input")]
     Input(#[source] io::Error),
-    /// The answers could not be written, though somebody may be reading.
+    /// The answers could not be written, although their reader is not gone.
     #[error("output")]
     Output(#[source] io::Error),
 }

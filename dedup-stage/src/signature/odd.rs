@@ -16,8 +16,8 @@ const NUMBER: WordHash = 0x27D4_EB2F_1656_67C5;
 ///
 /// Each pair flips one bit. So the exclusive or of two sketches is the sketch of the pairs that only one of the two
 /// texts has. The number of its bits tells how many pairs these are. The [second look](super::Sketch) estimates the
-/// share that two texts have in common, with an error of some percent. That is too much to see that 30 words of 600 are
-/// others. The error of the odd sketch is some pairs, whatever the length of the text.
+/// share that two texts have in common, with an error of some percent. With such an error, a change of 30 words among
+/// 600 cannot be seen. The error of the odd sketch is a few pairs, whatever the length of the text.
 ///
 /// The two words of a pair belong to one passage. So if a passage is added, removed or moved, no pair of another
 /// passage changes.
@@ -112,9 +112,9 @@ impl Flips {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     bits: [u8; BITS / 8],
-    /// Pairs that the first text has more than the second.
+    /// The number of pairs of the first text, minus that of the second.
     grew: i32,
-    /// The growth may be wrong by so much, because a difference that was taken out may have gone in either direction.
+    /// The growth may be wrong by this much, because a difference that was taken out may have gone in either direction.
     #[serde(skip)]
     slack: u32,
 }

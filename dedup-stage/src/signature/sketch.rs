@@ -97,15 +97,19 @@ impl Sketch {
     pub const RESEMBLANCE: f32 = 0.71;
     /// If more bits of two texts differ than these, the resemblance is below [`Sketch::RESEMBLANCE`].
     const DIFFERING: u32 = 51;
-    /// Share of words of the shorter text in the longer, below which they are no duplicates whatever the bits say.
+    /// If the shorter text has less than this share of the words of the longer one, the two are no duplicates, whatever
+    /// the bits say.
     const LENGTHS: f32 = 0.5;
-    /// Pages with equal texts are different pages if they have less than this share of links in common …
+    /// Pages with equal texts are different pages if their links are others: the pages have less than this share of
+    /// links in common, and the next two bounds hold, too.
     const COMMON_LINKS: f32 = 0.5;
-    /// … if one of them has at least this many links …
+    /// Other links count only if one of the pages has at least this many links.
     const FEW_LINKS: u32 = 4;
-    /// … and fewer words than this for each link. A page with more text is not about its links …
+    /// Other links count only if the pages have fewer words than this for each link. A page with more text is not about
+    /// its links.
     const WORDS_PER_LINK: u32 = 25;
-    /// … If they have less than this share of links in common, there may be more words for each link.
+    /// If the pages have less than this share of links in common, there may be more words for each link (the next
+    /// bound).
     const OTHER_LINKS: f32 = 0.2;
     const WORDS_PER_OTHER_LINK: u32 = 60;
 

@@ -51,7 +51,7 @@ impl KeyRange {
 /// copied.
 pub type Copied<'a> = &'a dyn Fn(&[u8], &[u8]) -> Result<Option<Vec<u8>>>;
 
-/// Decides from the key and the value whether an entry is meant.
+/// Decides from the key and the value whether an entry is to be deleted.
 pub type Meant<'a> = &'a dyn Fn(&[u8], &[u8]) -> Result<bool>;
 
 /// A [`Copied`] that copies all entries as they are.
@@ -59,7 +59,7 @@ pub fn as_it_is(_: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>> {
     Ok(Some(value.to_vec()))
 }
 
-/// A [`Meant`] that means all entries.
+/// A [`Meant`] that is true for all entries.
 pub fn all(_: &[u8], _: &[u8]) -> Result<bool> {
     Ok(true)
 }
@@ -83,7 +83,7 @@ pub fn copy(from: &Session, ranges: &[KeyRange], copied: Copied<'_>, to: &mut Se
     Ok(count)
 }
 
-/// Deletes those entries in `ranges` that are meant. Returns their number.
+/// Deletes those entries in `ranges` for which `meant` is true. Returns their number.
 pub fn delete(session: &mut Session, ranges: &[KeyRange], meant: Meant<'_>) -> Result<u64> {
     let mut count = 0;
     for range in ranges {

@@ -31,9 +31,9 @@ pub struct Disk {
     private: Option<(PathBuf, Instant)>,
 }
 
-/// The time between two looks whether there is room for the next commit …
+/// The time between two looks whether there is room for the next commit.
 const LOOK: Duration = Duration::from_millis(2);
-/// … and the longest time that a commit waits for room.
+/// The longest time that a commit waits for room.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The time after which a commit looks at the permissions of the files again.

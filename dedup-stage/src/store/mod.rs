@@ -5,8 +5,8 @@
 //! The store knows bytes, batches and marks. It names no space but [`Space::META`]: each crate declares the spaces that
 //! it owns, and writes its records with [`codec`].
 //!
-//! Nobody writes to a [`Store`] directly. Changes gather in a [`Session`]. Its reads see them at once, and they reach
-//! the store as one [`Batch`] when the owner commits.
+//! Changes are not written to a [`Store`] directly. They gather in a [`Session`]. Its reads see them at once, and they
+//! reach the store as one [`Batch`] when the owner commits.
 
 pub mod codec;
 pub mod cut;

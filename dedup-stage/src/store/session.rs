@@ -119,8 +119,9 @@ impl Session {
         Ok(())
     }
 
-    /// A value that follows from the entries, and that everybody who reads them needs. `derive` makes it when it is
-    /// first asked for. From then on, whoever changes these entries must change it, too. A session has one such value.
+    /// A value that is computed from the entries, and that all code which reads them needs. `derive` makes it when it
+    /// is first asked for. From then on, code that changes these entries must change the value, too. A session has one
+    /// such value.
     pub(crate) fn derived<T: Any + Send>(&self, derive: impl FnOnce(&Self) -> Result<T>) -> Result<&T> {
         if self.derived.get().is_none() {
             let derived = derive(self)?;

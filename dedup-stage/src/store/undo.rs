@@ -3,7 +3,7 @@
 //! A change may reach the disk before it counts. Then the values that it overwrites or deletes must be kept, until it
 //! counts or is undone. A session that keeps an undo log ([`Session::keep_undo`]) writes the old value of each entry
 //! that [`Session::overwrite`] changes into a space of its own, in the same batch as the change. Log entries have the
-//! *epoch* of the session. The owner who lets the changes count moves on to the next epoch, and the log entries of
+//! *epoch* of the session. When the owner lets the changes count, it moves on to the next epoch, and the log entries of
 //! earlier epochs are not needed any more.
 //!
 //! Entries written with [`Session::put`] are not logged. Their owner must be able to tell which of them are new.

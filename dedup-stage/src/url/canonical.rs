@@ -1,5 +1,5 @@
-//! The canonical form of a URL, which is only used to compare URLs. The crawler never fetches a spelling that nobody
-//! linked to.
+//! The canonical form of a URL, which is only used to compare URLs. The crawler only fetches spellings that it has met,
+//! and never one that was made here.
 //!
 //! The parser of the URL standard already makes some URLs equal, and this cannot be switched off: case of scheme and
 //! host, default port, dot segments, the spellings of an address, international host names, tabs and line ends. For
@@ -17,9 +17,9 @@
 //! | empty parameters and queries | `/a?&b=1&` and `/a?b=1`, `/a?` and `/a` | `drop-empty` |
 //! | order of parameters | `?a=1&b=2` and `?b=2&a=1` | `sort-query` |
 //!
-//! Not equal are: `http` and `https`, `www.` and none, `/a` and `/a/`, `//` and `/`, `/` and `/index.html`, `?a` and
-//! `?a=`, two values of one parameter in two orders, letters of path and query in two cases. If these are the same on a
-//! site, the judge finds out by comparing the pages.
+//! These stay different: `http` and `https`, `www.` and none, `/a` and `/a/`, `//` and `/`, `/` and `/index.html`, `?a`
+//! and `?a=`, two values of one parameter in two orders, letters of path and query in two cases. If these are the same
+//! on a site, the judge finds out by comparing the pages.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,10 +1,10 @@
 //! Reads WARC files as a stream: gzip (one member for each record, or otherwise) and plain, with the oddities of real
 //! files.
 //!
-//! Tolerated are: lines that end in LF alone, missing or additional empty lines between records, zero bytes between
-//! records, one gzip member around many records, one record across many members, unknown versions, `<…>` around URLs.
-//! Not tolerated are other bytes between records, a broken or cut gzip member, and a record whose Content-Length does
-//! not lead to its end. The reader names them, and goes on at the next record that it finds.
+//! The reader tolerates lines that end in LF alone, missing or additional empty lines between records, zero bytes
+//! between records, one gzip member around many records, one record across many members, unknown versions, `<…>` around
+//! URLs. It does not tolerate other bytes between records, a broken or cut gzip member, and a record whose
+//! Content-Length does not lead to its end. It names them, and goes on at the next record that it finds.
 
 mod members;
 
@@ -52,11 +52,11 @@ impl Record {
 pub enum Piece {
     /// A record.
     Record(Record),
-    /// A record larger than the reader's limit, without its block …
+    /// The beginning of a record that is larger than the reader's limit. Its block follows in pieces.
     Begin(Record),
-    /// … which follows in pieces …
+    /// The next piece of the block of such a record.
     More(Vec<u8>),
-    /// … and ends.
+    /// The end of such a record.
     End,
 }
 
@@ -84,7 +84,7 @@ pub enum Error {
     },
 }
 
-/// What is said of a [`Error::Gap`].
+/// The message of an [`Error::Gap`].
 pub const GAP: &str = "bytes that belong to no record";
 
 /// Reads records from a file.

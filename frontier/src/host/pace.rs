@@ -102,7 +102,7 @@ impl Pace {
     }
 
     /// More than half of the host's last answers were server errors or were cut, and such answers are tried again.
-    /// It waits `most` at most, but for a random part.
+    /// Without a random part, the wait is at most `most`.
     pub fn strained(&mut self, at: Millis, most: Millis, settings: &Politeness) {
         self.failures = 0;
         // The penalty is part of the delay after the next answers, too.
