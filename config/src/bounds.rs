@@ -16,8 +16,8 @@
 pub const LINKS: usize = 10_000;
 /// The most bytes of the URLs of the links of one page. They count as resolved: a long base makes short links long.
 pub const LINK_BYTES: usize = 1 << 20;
-/// If the links of a page that consists mostly of links have more words than this, nobody remembers which link has
-/// which words.
+/// For a page that consists mostly of links, it is stored which link has which words, unless the links have more words
+/// than this.
 pub const LINK_WORDS: usize = 1 << 14;
 /// The most bytes of the visible text of one page whose words count.
 pub const TEXT: usize = 4 << 20;
@@ -38,9 +38,10 @@ pub const UNDER_WAY: usize = 8 << 20;
 /// The bytes of a large page. A page worker gives back the memory that it needed for reading a larger one. That of a
 /// smaller one is kept for the next page.
 pub const LARGE_PAGE: usize = 256 << 10;
-/// The most PDF files that are read at once. Each is read by a process of its own …
+/// The most PDF files that are read at once. Each is read by a process of its own.
 pub const PDFS: usize = 2;
-/// … with at most this many bytes of address space. (Honest files of some hundred kilobytes take 15 MB.)
+/// The bytes of address space that the process which reads a PDF file may have. (Honest files of some hundred kilobytes
+/// take 15 MB.)
 pub const PDF_MEMORY: u64 = 160 << 20;
 /// The bytes of what origins say about the use of their pages (in robots.txt and `tdmrep.json`) in memory. When there
 /// are more, all of it is read from the state again.
@@ -60,8 +61,8 @@ pub const FULL_TABLES: usize = 2;
 pub const QUEUE: usize = 16 << 20;
 /// The most hosts in memory. The other hosts sleep on disk.
 pub const HOSTS: usize = 20_000;
-/// A registrable domain with more hosts than this is large. At most so many of its hosts stay in memory when memory is
-/// full. All large domains together fill at most half of the memory for hosts then.
+/// A registrable domain with more hosts than this is large. At most this many of its hosts stay in memory when memory
+/// is full. All large domains together fill at most half of the memory for hosts then.
 pub const HOSTS_OF_DOMAIN: usize = 2_000;
 /// The further hosts that a large registrable domain may have at once.
 pub const NEW_HOSTS: u32 = 2_000;

@@ -12,17 +12,17 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// `mi_option_purge_delay` of version 2 (`mimalloc.h`): after so many milliseconds, the allocator gives free memory
-/// back.
+/// `mi_option_purge_delay` of version 2 (`mimalloc.h`): the number of milliseconds after which the allocator gives free
+/// memory back.
 const PURGE_DELAY: c_int = 15;
-/// `mi_option_purge_extend_delay`: by so many milliseconds, each further free memory puts that off.
+/// `mi_option_purge_extend_delay`: the number of milliseconds by which each further free memory puts that off.
 const PURGE_EXTEND_DELAY: c_int = 25;
 
 /// The delay while the program is small, in milliseconds. (This is the allocator's own.)
 const DELAY: c_long = 10;
-/// The program is large from this many bytes on …
+/// The program counts as large from this many bytes on.
 const LARGE: u64 = 48 << 20;
-/// … until it has less than this.
+/// The program counts as large until it has fewer bytes than this.
 const SMALL: u64 = 44 << 20;
 /// The time between two looks at the size of the program. In that time, a crawl frees a few MiB.
 const LOOK: Duration = Duration::from_millis(20);

@@ -25,9 +25,9 @@ const REFRESH: u8 = 32;
 /// The unit of the number of translations in a row that led to the URL. The number has two bits.
 const LANGUAGES: u8 = 64;
 
-/// The age up to which a change is recent …
+/// The age up to which a change is recent.
 const MONTH: Millis = 30 * 86_400_000;
-/// … and the age beyond which it is old.
+/// The age beyond which a change is old.
 const YEAR: Millis = 365 * 86_400_000;
 
 impl Hints {

@@ -28,8 +28,8 @@ fn demote_finds_everything_with_no_more_fetches_than_the_ideal_gate() -> anyhow:
     Ok(())
 }
 
-/// Catches a crawl in which hosts wait for better ones although nobody needs the slot. The clock stands still until the
-/// crawl waits, so the time is only what delays cost.
+/// Catches a crawl in which hosts wait for better ones although no other host needs the slot. The clock stands still
+/// until the crawl waits, so the time is only what delays cost.
 #[test]
 fn demote_takes_no_longer_than_keep_for_the_same_pages() -> anyhow::Result<()> {
     for slots in ["64", "1"] {

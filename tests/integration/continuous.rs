@@ -153,7 +153,7 @@ fn endless(path: &str, at: u64) -> crawler::demo::web::Answer {
 }
 
 /// Catches a crawl that makes no visits because there is always a new page, and one that fetches no new page because
-/// there is always a visit. Without bounds, the worth of a fetch decides: a page that nobody has seen is worth more.
+/// there is always a visit. Without bounds, the worth of a fetch decides: a page that was never seen is worth more.
 #[test]
 fn visits_and_new_urls_have_their_shares() -> anyhow::Result<()> {
     let shares = |share: &str| -> anyhow::Result<f64> {

@@ -75,7 +75,7 @@ fn a_disk_that_refuses_writes_stops_the_crawl() -> anyhow::Result<()> {
     fails("eio", 1, &["Input/output error", "run the same command again"])
 }
 
-/// Catches a commit that is believed although nobody knows whether it is on disk.
+/// Catches a commit that counts as durable although it is not known whether it is on disk.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
 fn a_disk_that_does_not_sync_stops_the_crawl() -> anyhow::Result<()> {

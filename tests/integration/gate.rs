@@ -161,7 +161,7 @@ fn the_estimate_counts_what_lies_behind_held_urls() -> anyhow::Result<()> {
 }
 
 /// Catches a rescue that learns nothing from one menu about the next one, because each has its own folder, word or
-/// host; and a budget of duplicates that nobody tries to lift.
+/// host; and a budget of duplicates that no trial can lift.
 #[test]
 fn what_equal_menus_lead_to_is_found_whatever_they_are_called() -> anyhow::Result<()> {
     for kind in Menus::ALL {
@@ -180,7 +180,7 @@ fn what_equal_menus_lead_to_is_found_whatever_they_are_called() -> anyhow::Resul
     Ok(())
 }
 
-/// Catches a rescue that tries pages which lead nowhere while others lead to pages of which nobody knows.
+/// Catches a rescue that tries pages which lead nowhere while others lead to pages that were never found.
 #[test]
 fn what_only_one_of_many_equal_pages_leads_to_is_found() -> anyhow::Result<()> {
     let mut lost = Vec::new();
@@ -254,7 +254,7 @@ fn a_shop_is_crawled_to_the_products_that_no_list_shows() -> anyhow::Result<()> 
     honest(Honest::Shop)
 }
 
-/// Catches an estimate that is silent about what lies behind the end of a chain that was given up.
+/// Catches an estimate that says nothing about the pages behind the end of a chain that was given up.
 #[test]
 fn the_end_of_a_chain_that_was_given_up_is_told() -> anyhow::Result<()> {
     for pages in [20, 70, 90] {

@@ -64,8 +64,8 @@ fn labelled(crawled: &Crawled, label: &str) -> (usize, Option<usize>) {
     (crawled.pages.iter().filter(is).count(), crawled.pages.iter().position(|page| is(&page)))
 }
 
-/// Catches walls and soft 404s that are not labelled, labels that come before anybody can know, a share in the report
-/// that leaves out the first pages, and a count that begins again when a crawl is continued.
+/// Catches walls and soft 404s that are not labelled, labels that come before it can be known what a page is, a share
+/// in the report that leaves out the first pages, and a count that begins again when a crawl is continued.
 #[test]
 fn the_same_stub_under_many_urls_is_labelled() -> anyhow::Result<()> {
     for (host, label, first) in [

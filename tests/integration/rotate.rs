@@ -121,8 +121,8 @@ fn a_crawl_in_parts_is_read_as_one() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches a command that says nothing about a part that somebody has removed, and one that cannot work without it. The
-/// control is the same directory before the removal.
+/// Catches a command that says nothing about a part that was removed, and one that cannot work without it. The control
+/// is the same directory before the removal.
 #[test]
 fn a_part_that_is_gone_is_told_by_everyone() -> anyhow::Result<()> {
     let base = tempfile::tempdir()?;

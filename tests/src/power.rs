@@ -83,7 +83,7 @@ pub fn cut(folder: &Path, durable: &HashMap<u64, Durable>, random: &mut Rng) -> 
         }
         hurt += 1;
         let file = OpenOptions::new().write(true).open(&path)?;
-        // Each block that was written since the last fsync is there or not, in any order …
+        // Each block that was written since the last fsync may be there or be missing, whatever comes after it.
         let mut at = safe;
         while at < end {
             let next = ((at / BLOCK + 1) * BLOCK).min(end);
@@ -92,7 +92,7 @@ pub fn cut(folder: &Path, durable: &HashMap<u64, Durable>, random: &mut Rng) -> 
             }
             at = next;
         }
-        // … and the new length may be lost as well.
+        // The new length may be lost, too.
         if data.len() > length {
             file.set_len(length + random.u64(..=data.len() - length))?;
         }

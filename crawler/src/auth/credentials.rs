@@ -49,8 +49,9 @@ impl Credentials {
     /// More URLs than are requested at once.
     const MOST_REPEATED: usize = 4_096;
 
-    /// Adds an account. For a bearer, `password` is the token. Basic and bearer show the password to everybody on the
-    /// way. So they are not sent without TLS on a host that the crawl asks with TLS, unless `without_tls` is true.
+    /// Adds an account. For a bearer, `password` is the token. Basic and bearer show the password to everyone who can
+    /// read the connection. So they are not sent without TLS on a host that the crawl asks with TLS, unless
+    /// `without_tls` is true.
     pub fn add(&mut self, host: &str, scheme: Scheme, user: Secret, password: Secret, without_tls: bool) {
         let (has_tls, challenge, has_worked) = (false, None, false);
         let account = Account { scheme, user, password, without_tls, has_tls, challenge, has_worked };

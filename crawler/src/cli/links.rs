@@ -66,7 +66,8 @@ fn broken(links: &Links, as_json: bool, out: &mut impl Write) -> io::Result<()> 
             leads_to: (end.url != link.url).then(|| end.url.clone()),
             sources: Vec::new(),
         });
-        // A redirect is no link that somebody could mend. The pages that link to it are named with the broken URL.
+        // A redirect is not a link on a page, which its author could correct. The pages that link to it are named with
+        // the broken URL.
         if !link.rels.contains(&"redirect") {
             broken.sources.extend(link.source.map(str::to_owned));
         }

@@ -230,8 +230,8 @@ impl CrawlDir {
         Ok(Self { path: path.to_owned(), session, reader: None, is_running: false })
     }
 
-    /// Fails if the state is empty and there are outputs. Somebody has deleted the state, or restored a part of the
-    /// directory. A crawl would cut the outputs back to nothing.
+    /// Fails if the state is empty and there are outputs: the state was deleted, or only a part of the directory was
+    /// restored. A crawl would cut the outputs back to nothing.
     fn check_not_lost(path: &Path, session: &Session) -> Result<(), OpenError> {
         let store_error = |error| OpenError::Store { dir: path.to_owned(), error };
         if session.get(Space::META, b"format").map_err(store_error)?.is_some() {

@@ -67,8 +67,8 @@ fn is_named(headers: &HeaderMap, names: &[String]) -> bool {
     authority.is_some_and(|authority| is_one(authority.host())) && !headers.contains_key(header::ORIGIN)
 }
 
-/// Whether a `Host` is an address or `localhost`, with the port of this server. Any other name may belong to somebody
-/// else.
+/// Whether a `Host` is an address or `localhost`, with the port of this server. Any other name may belong to another
+/// person.
 fn names_us(host: &str, address: SocketAddr) -> bool {
     let Ok(authority) = host.parse::<axum::http::uri::Authority>() else { return false };
     if authority.port_u16().unwrap_or(80) != address.port() || host.contains('@') {

@@ -1,9 +1,9 @@
 //! The live page of a crawl: one self-contained page over HTTP, with metrics beside it. Server-sent events keep it up
 //! to date.
 //!
-//! Four times a second, the engine copies its counters. Less often, it copies what it has learned, and, if somebody
-//! looks, its hosts. All other data is read from `pages.jsonl` as it grows. A thread of the live page counts it, and
-//! draws the page while somebody looks.
+//! Four times a second, the engine copies its counters. Less often, it copies what it has learned, and, if there are
+//! viewers, its hosts. All other data is read from `pages.jsonl` as it grows. A thread of the live page counts it, and
+//! draws the page while there are viewers.
 
 mod beside;
 mod drawn;
@@ -51,10 +51,10 @@ pub struct Dashboard {
     look_due: Millis,
 }
 
-/// The shortest time between two looks at hosts and rules …
+/// The shortest time between two looks at hosts and rules.
 const LOOK_INTERVAL: Millis = 2_000;
-/// … and how many times as long as a look the time between looks is at least. So looks cost the engine 1 % of its time
-/// at most.
+/// The time between two looks is at least this many times as long as a look takes. So looks cost the engine 1 % of its
+/// time at most.
 const LOOK_SHARE: u128 = 100;
 /// The time that open pages have to receive the message that the crawl has ended.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -127,7 +127,7 @@ impl Observer for Dashboard {
         let due = snapshot.now >= self.look_due || snapshot.stopped.is_some();
         if due {
             let start = Instant::now();
-            // The metrics need this even if nobody looks.
+            // The metrics need this even if there are no viewers.
             self.shared.learn(snapshot.frontier);
             if self.shared.viewers() > 0 {
                 self.shared.look(snapshot.frontier);

@@ -76,7 +76,7 @@ pub struct Shared {
     pub reach: Reach,
     /// The data that was read from the outputs.
     pub read: Mutex<Read>,
-    /// The parts of the page. They are drawn again while somebody looks.
+    /// The parts of the page. They are drawn again while there are viewers.
     pub drawn: watch::Sender<Drawn>,
     /// Wakes the drawing when the first viewer comes, and at the end.
     pub wake: Notify,

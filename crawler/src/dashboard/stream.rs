@@ -1,4 +1,4 @@
-//! Draws the parts of the page while somebody looks, and sends each viewer the parts that have changed.
+//! Draws the parts of the page while there are viewers, and sends each viewer the parts that have changed.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -16,12 +16,12 @@ use super::shared::{Shared, Viewer};
 
 /// The time between two drawings.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// The number of turns after which the parts that cost more are drawn at the earliest …
+/// The parts that cost more are drawn again after this many turns at the earliest.
 const HEAVY_TURNS: u32 = 2;
-/// … and how many times as long as a drawing of them the time between two drawings is at least.
+/// The time between two drawings of these parts is at least this many times as long as a drawing takes.
 const HEAVY_SHARE: u32 = 100;
 
-/// Draws until the crawl ends. Sleeps while nobody looks.
+/// Draws until the crawl ends. Sleeps while there are no viewers.
 pub async fn draw(shared: Arc<Shared>) {
     let mut all = HashMap::new();
     let mut heavy_due = Instant::now();

@@ -169,7 +169,8 @@ impl Track {
     pub fn left(&self, own: u64, tracks: &HashMap<u64, Self>) -> Option<u64> {
         let of = self.twin_before.filter(|_| self.was_visited && self.answer == Answer::There)?;
         let original = tracks.get(&of)?;
-        // Whichever of the two was visited first after the change was judged first, and has no twin, or another one.
+        // After the change, the URL of the two that was visited first was judged first. So it has no twin, or another
+        // one.
         let same = |one: Option<u64>, other: Option<u64>| one.is_some() && one == other;
         let agrees = self.twin == Some(of)
             || original.twin == Some(own)

@@ -21,7 +21,8 @@ const AND: char = ' ';
 
 impl Desk<'_> {
     /// Records the troubles of a visit: statuses, the words for failures, and the words above. The first of them counts
-    /// against the host. The troubles of the last visit to this URL are superseded, and count against the host no more.
+    /// against the host. The troubles of the last visit to this URL are superseded, and do not count against the host
+    /// any more.
     pub(super) fn note_troubles(&mut self, job: &Job, kinds: &[&str]) -> Result<()> {
         let (key, session) = (job.page.url.to_bytes(), &mut self.ledger.session);
         if job.page.visit > 1

@@ -18,9 +18,9 @@ use time::format_description::well_known::Rfc3339;
 
 use super::columns::{Column, Kind};
 
-/// The number of rows that are gathered before they are written …
+/// Rows are written when this many were gathered, or when their lines have [`BYTES`].
 const ROWS: usize = 1 << 14;
-/// … or the number of bytes of lines, whichever is reached first. Main texts are long.
+/// Rows are written when their lines have this many bytes, because main texts are long.
 const BYTES: usize = 32 << 20;
 
 /// Takes JSON Lines and writes a row for each object. Members without a column are left out, and missing members are

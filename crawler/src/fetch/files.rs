@@ -57,15 +57,16 @@ struct Connection {
 impl Kept {
     /// The time between two removals of connections that the pool has closed.
     const SWEEP: Duration = Duration::from_secs(1);
-    /// The approximate number of bytes of memory that an idle connection holds …
+    /// The approximate number of bytes of memory that an idle connection holds, without its read buffer.
     const CONNECTION: usize = 25 << 10;
-    /// … and the most bytes of its read buffer, which grows with the answers that come through it (hyper) …
+    /// The most bytes of the read buffer of a connection. It grows with the answers that come through it (hyper).
     const BUFFER: usize = 408 << 10;
-    /// … from answers of this size on.
+    /// The read buffer grows with answers from this size on.
     const LARGE: u64 = 64 << 10;
-    /// If all connections hold more bytes than this, no other is kept …
+    /// If all connections hold more bytes than this, no other is kept.
     const FULL: usize = Self::MOST / 2;
-    /// … and beyond this, all are closed: a buffer may also grow after its connection was admitted.
+    /// If all connections hold more bytes than this, all are closed. (A buffer may also grow after its connection was
+    /// admitted.)
     const MOST: usize = config::bounds::CONNECTIONS;
 
     /// For a limit of `files` open files and `concurrency` requests at once. The pool keeps a connection for `life`.

@@ -51,8 +51,8 @@ impl Pressure {
     /// The bytes a second that it must bring while more than half of all slots are held for long, although answers
     /// usually come at once. (If answers usually do not come at once, the line of this machine is slow.)
     const LEAST_RATE_OF_MANY: u64 = 16 * Self::LEAST_RATE;
-    /// While so many slots are held for long, a request may hold its slot for this many of its windows, however much it
-    /// brings.
+    /// While more than half of all slots are held for long, a request may hold its slot for this many of its windows,
+    /// however much it brings.
     const WINDOWS_OF_MANY: u32 = 2;
     /// The number of milliseconds within which an answer counts as coming at once.
     const AT_ONCE: u64 = 1_000;

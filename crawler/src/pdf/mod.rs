@@ -67,9 +67,9 @@ impl Default for Limits {
 
 /// The longest title that is kept, in bytes.
 const MAX_TITLE: usize = 1_000;
-/// The most links of a file that are kept, …
+/// The most links of a file that are kept.
 const MAX_LINKS: usize = config::bounds::LINKS;
-/// … and the most bytes of them.
+/// The most bytes of the links of a file that are kept.
 const MAX_LINK_BYTES: usize = config::bounds::LINK_BYTES;
 
 impl Document {

@@ -82,7 +82,7 @@ impl TdmFile {
     /// The most rules that are read.
     const MAX_RULES: usize = 1_000;
 
-    /// Reads a file: an array of rules. Anything else says nothing, nor does a rule without a location.
+    /// Reads a file: an array of rules. Anything else says nothing. A rule without a location says nothing, either.
     pub fn read(body: &[u8]) -> Self {
         let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
         let value = if body.len() <= Self::MAX_BYTES { serde_json::from_slice(body).ok() } else { None };

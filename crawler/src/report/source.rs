@@ -39,7 +39,7 @@ impl Lines {
         Ok(())
     }
 
-    /// All bytes, but for those of parts that are gone.
+    /// All bytes, except those of parts that are gone.
     pub fn bytes(&self) -> impl Read + '_ {
         self.series.bytes(0, self.length)
     }

@@ -14,7 +14,7 @@ pub enum Said {
     },
     /// A line that is no score.
     Nonsense(String),
-    /// The program has closed its stdout. It has ended, or will answer no more.
+    /// The program has closed its stdout. It has ended, or will not answer any more.
     Ended,
 }
 

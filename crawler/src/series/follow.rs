@@ -1,4 +1,4 @@
-//! Reads a series while somebody else appends to it and closes its parts.
+//! Reads a series while a writer appends to it and closes its parts.
 
 use std::io;
 use std::path::{Path, PathBuf};

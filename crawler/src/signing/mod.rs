@@ -1,5 +1,5 @@
 //! Signed requests: HTTP message signatures (RFC 9421) as Web Bot Auth uses them
-//! (`draft-ietf-webbotauth-httpsig-protocol`). With them, a site can tell this crawler from somebody who only uses its
+//! (`draft-ietf-webbotauth-httpsig-protocol`). With them, a site can tell this crawler from a client that only uses its
 //! name.
 //!
 //! Every request gets three header fields: `Signature-Agent` says where the public key is, `Signature-Input` says what

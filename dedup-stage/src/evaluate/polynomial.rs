@@ -32,11 +32,11 @@ pub struct Choice {
 /// The requirements for a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Wish {
-    /// Documents with at most this resemblance must be kept apart …
+    /// Documents with at most this resemblance must be kept apart.
     pub reject: f64,
-    /// … and those with at least this one must be found …
+    /// Documents with at least this resemblance must be found.
     pub accept: f64,
-    /// … with at most this probability of a mistake.
+    /// The largest probability of a mistake, of either kind.
     pub error: f64,
 }
 

@@ -75,7 +75,7 @@ pub fn choose(
     }
 }
 
-/// Whether a block with so many words is running text.
+/// Whether a block with this many words is running text.
 pub fn is_running(block: &Block, words: usize) -> bool {
     words >= RUNNING && block.links_below(LINK_PERCENT)
 }

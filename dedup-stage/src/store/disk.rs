@@ -229,7 +229,7 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         if let Some((dir, _)) = &self.private {
-            // Whoever opens it next tries again.
+            // If this fails, the process that opens the store next tries again.
             let _ = private::close(dir);
         }
     }

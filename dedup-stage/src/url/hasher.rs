@@ -1,4 +1,4 @@
-//! Hashes of URL keys. They are made with a secret of the crawl, so that nobody can make two URLs collide on purpose.
+//! Hashes of URL keys. They are made with a secret of the crawl, so that no site can make two URLs collide.
 
 use std::cell::RefCell;
 

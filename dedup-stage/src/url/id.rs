@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// The identity of a URL. Two URLs with the same key have the same identity.
 ///
-/// All three parts are hashes of 64 bits with the secret of the crawl, so that nobody can make two URLs collide on
-/// purpose. The last part alone identifies the URL. The first two say which keys of the state are about its host.
+/// All three parts are hashes of 64 bits with the secret of the crawl, so that no site can make two URLs collide. The
+/// last part alone identifies the URL. The first two say which keys of the state are about its host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UrlId {
     /// The identity of the host.

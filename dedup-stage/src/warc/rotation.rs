@@ -34,7 +34,7 @@ impl Rotation {
         (self.file, self.size)
     }
 
-    /// Whether members of so many bytes, which belong together, need a new file. (A new file begins with warcinfo.)
+    /// Whether members of `bytes` bytes, which belong together, need a new file. (A new file begins with warcinfo.)
     pub fn is_due(&self, bytes: u64) -> bool {
         self.size == 0 || self.size.saturating_add(bytes) > self.limit
     }

@@ -10,9 +10,9 @@ use crate::data;
 
 /// Two pages say the same if their whole texts have at least this resemblance.
 const WHOLE: f64 = 0.98;
-/// The contents of such pages must have at least this resemblance …
+/// The contents of such pages must have at least this resemblance, in [`SHARE`] of the pairs.
 const CONTENT: f64 = 0.95;
-/// … in at least this share of pairs.
+/// The least share of the pairs.
 const SHARE: f64 = 0.995;
 
 /// The distinct 5-word shingles. A shorter text is a single shingle.

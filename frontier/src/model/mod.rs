@@ -377,7 +377,7 @@ impl World {
     }
 
     /// In a finished crawl nothing is queued, and what is held is held for something that was fetched well, or as news.
-    /// (What became of a URL of another frontier nobody knows here.)
+    /// (It is not known here what became of a URL of another frontier.)
     fn finished(&mut self) {
         self.check();
         assert_eq!(self.frontier.counts().queued, 0);

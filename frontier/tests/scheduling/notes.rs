@@ -30,7 +30,7 @@ fn a_host_that_loses_slots_is_named_with_its_reason_and_stays_so() {
     assert_eq!((note("slow-1").as_ref(), note("well")), (Some(&notes[0]), None));
 }
 
-/// Catches a ceiling that nobody is told of, and one that is forgotten with the process.
+/// Catches a ceiling that is not reported, and one that is forgotten with the process.
 #[test]
 fn a_host_under_the_ceiling_is_named_and_stays_under_it() {
     let mut sim = Sim::new(&polite(10));

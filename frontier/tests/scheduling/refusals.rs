@@ -142,7 +142,7 @@ fn damage_in_the_store_is_told_and_not_crawled_over() {
         session.scan(space, &[], &[], collect).unwrap();
         assert!(!stored.is_empty(), "{space:?}");
         if space == spaces::QUEUE {
-            // The entry of the page that is done may lie there until its lane is swept; nobody reads it.
+            // The entry of the page that is done may lie there until its lane is swept. It is not read any more.
             stored.drain(..stored.len() - 1);
         }
         for key in stored {

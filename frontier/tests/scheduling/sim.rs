@@ -36,9 +36,9 @@ pub struct Sim {
     pub log: Vec<(Millis, Millis, String)>,
     /// Jobs not answered yet, by the time of the answer.
     open: BTreeMap<(Millis, u64), Job>,
-    /// Answers that are being read, by the time at which this ends, each with the time at which it came …
+    /// Answers that are being read, by the time at which this ends, each with the time at which it came.
     reading: BTreeMap<(Millis, u64), (Job, Millis)>,
-    /// … and the time at which all of them have been read, in microseconds.
+    /// The time at which all these answers have been read, in microseconds.
     read_until: u64,
 }
 

@@ -23,8 +23,8 @@ fn beside(slow: usize) -> usize {
     sim.log.iter().filter(|(start, _, url)| *start >= 10_000 && is_healthy(url)).count()
 }
 
-/// Catches a schedule that gives a slot to whoever is ready, the best first: those who hold it longest then hold them
-/// all.
+/// Catches a schedule that gives a slot to any host that is ready, the best first: the hosts that hold it longest then
+/// hold them all.
 #[test]
 fn slow_hosts_cost_healthy_ones_nothing() {
     let (alone, among) = (beside(0), beside(16));
@@ -76,8 +76,8 @@ fn a_domain_with_many_hosts_takes_turns_with_all_others() {
     assert!(wild >= 100, "{well} requests to the host, {wild} to the domain");
 }
 
-/// Catches a schedule that gives the turns to whoever has waited longest while this machine cannot read as fast as it
-/// fetches: domains with many hosts, or with pages that cost much time, then have nearly all of it.
+/// Catches a schedule that gives the turns to the host that has waited longest while this machine cannot read as fast
+/// as it fetches: domains with many hosts, or with pages that cost much time, then have nearly all of it.
 #[test]
 fn while_the_machine_is_behind_domains_take_turns_by_cost() {
     let pages_of = |costly: usize| {

@@ -7,7 +7,7 @@ use tests::scripted::{Scripted, html, missing, words};
 
 use super::{DAY, START, page, run, site};
 
-/// Catches a copy that nobody visits because its original answers with an error for ever.
+/// Catches a copy that is never visited because its original answers with an error for ever.
 #[test]
 fn a_page_that_cannot_be_had_gives_its_place_to_a_copy() -> anyhow::Result<()> {
     let ran = run("30d", &[("dedup.rules", "false")], |path, at| match path {
@@ -19,7 +19,7 @@ fn a_page_that_cannot_be_had_gives_its_place_to_a_copy() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Catches the copies of a host that cannot be asked: nobody looks at them for as long as that lasts.
+/// Catches copies that are not visited while the host of their originals cannot be asked.
 #[test]
 fn the_copies_of_a_host_that_cannot_be_asked_are_visited() -> anyhow::Result<()> {
     let (clock, dir) = (Clock::at(START), tempfile::tempdir()?);

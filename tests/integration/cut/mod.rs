@@ -151,7 +151,7 @@ fn without_the_cut_or_without_its_links_the_log_shows_it() -> anyhow::Result<()>
     crawl(&fetch, &clock, b.path(), &[], &settings)?;
     assert!(asked(&fetch).values().any(|times| *times > 1));
 
-    // The control: nobody carries the links from one half to the other.
+    // The control: the links are not carried from one half to the other.
     let (clock, a, b) = (Clock::at(START), tempfile::tempdir()?, tempfile::tempdir()?);
     let fetch = web(&clock, false);
     crawl(&fetch, &clock, a.path(), &[], &limited)?;

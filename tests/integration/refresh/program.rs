@@ -200,8 +200,8 @@ fn report(dir: &Path) -> anyhow::Result<Value> {
     Ok(serde_json::from_slice(&report.stdout)?)
 }
 
-/// Catches a visit that a killed round has queued and that nobody counts when `crawler crawl` makes it. Also catches an
-/// estimate of lost pages that is reported for an interrupted crawl.
+/// Catches a visit that a killed round has queued and that is not counted when `crawler crawl` makes it. Also catches
+/// an estimate of lost pages that is reported for an interrupted crawl.
 #[test]
 fn a_visit_that_a_killed_round_left_over_counts_in_the_round() -> anyhow::Result<()> {
     let (told, base) = (site()?, tempfile::tempdir()?);

@@ -1,5 +1,5 @@
 //! Pages and hosts that cannot be had for some time: a page that answers with an error, a mirror that robots.txt
-//! forbids, a host whose robots.txt cannot be had. What else is there to visit is visited as ever.
+//! forbids, a host whose robots.txt cannot be had. All other pages must be visited as usual.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ fn round_of(crawled: &Crawled) -> Round {
     crawled.stats.round.clone().expect("a round was made")
 }
 
-/// Catches one page that answers with 403 and that ends the checks of all copies, and a page that nobody sees any more
-/// because its original answers with an error for ever.
+/// Catches one page that answers with 403 and that ends the checks of all copies, and a page that is not visited any
+/// more because its original answers with an error for ever.
 #[test]
 fn a_page_that_cannot_be_had_gives_its_place_to_a_copy() -> anyhow::Result<()> {
     let twin = copy(3);
@@ -157,8 +157,8 @@ fn a_mirror_that_cannot_be_asked_takes_no_checks_from_the_other() -> anyhow::Res
     Ok(())
 }
 
-/// Catches the living copies of a host that cannot be asked: nobody looks at them for as long as that lasts. When the
-/// host is back, each cluster is visited once again.
+/// Catches living copies that are not visited while the host of their originals cannot be asked. When the host is back,
+/// each cluster is visited once again.
 #[test]
 fn the_copies_of_a_host_that_cannot_be_asked_are_visited() -> anyhow::Result<()> {
     for status in [200, 503] {

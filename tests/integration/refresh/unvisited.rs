@@ -119,7 +119,7 @@ fn a_page_whose_body_is_broken_is_failing() -> anyhow::Result<()> {
 }
 
 /// Catches a page that becomes empty, or changes altogether, and whose copies are taken to have changed with it
-/// although nobody has looked.
+/// although none of them was visited.
 #[test]
 fn a_copy_is_checked_when_its_page_shows_something_else() -> anyhow::Result<()> {
     for (is_empty, both) in [(true, false), (false, false), (false, true)] {

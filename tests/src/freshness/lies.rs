@@ -27,7 +27,7 @@ impl Lies {
             let (Some((at, _)), number) = (page.diverges, number as u32) else { continue };
             let is_of = |(other, _): &&(u32, f64)| *other == number;
             let last = |events: &[(u32, f64)]| events.iter().filter(is_of).map(|(_, day)| *day).rfind(|day| *day < at);
-            // A page that was not trusted as a copy at that time deceived nobody.
+            // A page that was not trusted as a copy at that time does not count.
             if last(&tally.left).is_some_and(|left| last(&tally.joined).is_none_or(|joined| joined < left)) {
                 continue;
             }

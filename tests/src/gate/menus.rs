@@ -17,9 +17,9 @@ pub struct Menus {
     text: String,
     /// The number of menus that lead to articles; in a tree, the number of its levels.
     size: u64,
-    /// In [`Menu::Makes`], the number of menus from an index to an article …
+    /// In [`Menu::Makes`], the number of menus from an index to an article.
     levels: usize,
-    /// … and the number of links of each.
+    /// In [`Menu::Makes`], the number of links of each menu.
     links: u64,
     salt: u64,
 }

@@ -245,9 +245,9 @@ const PROOF: Duration = Duration::from_millis(400);
 /// The moment of a kill.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
-    /// The shortest time from the start of the process …
+    /// The shortest time from the start of the process to the kill.
     after: Duration,
-    /// … after which the kill waits for this event.
+    /// The event for which the kill waits after this time.
     aim: Aim,
 }
 

@@ -33,13 +33,13 @@ pub struct Judgement {
     /// The longest time between the moment from which a retry was allowed (by Retry-After and by the delay) and the
     /// retry.
     pub latest_retry: Duration,
-    /// The number of requests to hosts that are never busy …
+    /// The number of requests to hosts that are never busy.
     pub made: usize,
-    /// … and the number of requests that their delays allowed in the same time.
+    /// The number of requests that the delays of these hosts allowed in the same time.
     pub allowed: usize,
-    /// The number of requests to the addresses …
+    /// The number of requests to the addresses.
     pub made_to_addresses: usize,
-    /// … and the number of requests that their delay (`floor`) allowed in the same time.
+    /// The number of requests that the delay of the addresses (`floor`) allowed in the same time.
     pub allowed_to_addresses: usize,
     /// The largest number of requests to one address within a second.
     pub busiest_second: usize,

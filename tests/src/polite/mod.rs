@@ -26,9 +26,9 @@ pub struct Town {
     pub hosts: usize,
     /// The number of loopback addresses that they share.
     pub addresses: u8,
-    /// The Crawl-delay of the first host …
+    /// The Crawl-delay of the first host.
     pub shortest: Duration,
-    /// … and of the last host. The delays of the hosts between them grow evenly.
+    /// The Crawl-delay of the last host. The delays of the hosts between the first and the last grow evenly.
     pub longest: Duration,
     /// One host in this many is busy: it sends a Retry-After in every 16th answer. 0 means none.
     pub busy: usize,

@@ -126,7 +126,7 @@ fn first(set: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(first.unwrap_or_default().to_owned())
 }
 
-/// Whether a side of the image is so short that nobody can see it.
+/// Whether a side of the image is so short that people cannot see the image.
 fn is_tiny(tag: &Tag<'_>) -> bool {
     [Attribute::Width, Attribute::Height].into_iter().any(|side| {
         tag.value(side).is_some_and(|pixels| {

@@ -14,9 +14,9 @@ use crate::warc::{Fields, RecordId, now};
 pub(super) struct Origin {
     pub(super) id: String,
     pub(super) date: String,
-    /// The digest of the stored payload, computed by this program …
+    /// The digest of the stored payload, computed by this program.
     pub(super) payload: String,
-    /// … and as the field of the record has it.
+    /// The digest of the stored payload, as the field of the record has it.
     pub(super) digest: Option<String>,
 }
 
