@@ -36,7 +36,7 @@ impl Scores {
     /// Makes the scores of a crawl with these settings, with the counts of the topic's words that `session` has.
     pub fn open(settings: &Settings, topic: Option<&Arc<Topic>>, session: &Session) -> Result<Self> {
         let focus = topic.map(|topic| Focus::open(Arc::clone(topic), settings.focus.relevant_from, session));
-        // Links are counted if their number changes more than the order of arrival.
+        // Links are counted in `demote` and in focused crawls, because the best URLs should come first there.
         let scored = settings.dedup.on_duplicate == OnDuplicate::Demote || settings.focus.is_on();
         let counted = scored && settings.priority.in_links_weight > 0.0;
         Ok(Self {

@@ -1,5 +1,5 @@
 //! The process of a program that scores pages. It is started when there is something to ask. Threads of its own write
-//! its input and read its output, so no pipe can block anybody else. It is ended and started anew when it fails.
+//! its input and read its output, so no pipe can block another thread. It is ended and started anew when it fails.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;

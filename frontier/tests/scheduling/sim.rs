@@ -13,7 +13,7 @@ use frontier::{
 };
 use url::Url;
 
-/// Answers jobs on a simulated clock; every answer takes `RESPONSE`, but for those of hosts whose name begins with
+/// Answers jobs on a simulated clock. Every answer takes `RESPONSE`, except those of hosts whose name begins with
 /// `slow`: they lose their slot after `SLOW`. There is never room for the bodies of hosts whose name begins with
 /// `huge`. Hosts whose name begins with `busy` ask for a year of time at first.
 pub struct Sim {

@@ -5,7 +5,7 @@ use frontier::{Admission, Detail, SkipReason, State};
 
 use crate::sim::{Sim, id, polite};
 
-/// Requests for pages of healthy hosts between 10 s and 20 s, beside so many slow hosts.
+/// Requests for pages of healthy hosts between 10 s and 20 s, beside this many slow hosts.
 fn beside(slow: usize) -> usize {
     let mut settings = polite(50);
     settings.fetch.concurrency = 8;
@@ -116,8 +116,8 @@ fn while_the_machine_is_behind_domains_take_turns_by_cost() {
     }
 }
 
-/// Requests for pages of healthy hosts between 5 s and 20 s, beside so many new domains, whose files robots.txt cost 20
-/// ms each. Answers are read one after the other.
+/// Requests for pages of healthy hosts between 5 s and 20 s, beside this many new domains, whose robots.txt files cost
+/// 20 ms each. Answers are read one after the other.
 fn beside_new_domains(new: usize, of_one_domain: bool) -> (usize, usize) {
     let mut settings = polite(200);
     settings.politeness.address_delay = Duration(0);
