@@ -3,10 +3,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use frontier::Millis;
-use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// A source of time.
 #[derive(Clone, Debug)]
@@ -48,17 +47,6 @@ impl Clock {
             }
         }
     }
-}
-
-/// The processor time that this thread has used.
-pub fn thread_time() -> Duration {
-    let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(tv_sec.unsigned_abs(), tv_nsec.unsigned_abs() as u32)
-}
-
-/// The processor time that this thread has used since it had used `began`, in microseconds.
-pub fn micros_since(began: Duration) -> u64 {
-    thread_time().saturating_sub(began).as_micros() as u64
 }
 
 /// The time of the wall clock; 0 if it is set to a time before 1970.

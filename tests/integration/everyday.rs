@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use tests::crawl::{Crawled, lines, text};
@@ -95,6 +96,25 @@ fn what_is_forbidden_for_a_purpose_is_not_fetched_or_not_kept() -> anyhow::Resul
     let crawled = told.crawl(other.path(), "http://c.test/", &[("access.purpose", "search")])?;
     assert_eq!(crawled.pages.iter().filter(|page| page["simhash"].is_string()).count(), 5);
     assert_eq!(crawled.stats.not_kept, 0);
+    Ok(())
+}
+
+/// Catches a crawler that takes a failed answer for an empty `tdmrep.json` although it asks for the file again.
+#[test]
+fn a_reservation_holds_although_the_first_request_for_it_fails() -> anyhow::Result<()> {
+    let failed = AtomicU32::new(0);
+    let site = move |asked: &Asked| match asked.target.as_str() {
+        "/" => html("<a href=/mined/b>b</a><a href=/.well-known/tdmrep.json>c</a><a href=/open>e</a>"),
+        "/.well-known/tdmrep.json" if failed.fetch_add(1, Ordering::Relaxed) != 1 => {
+            (503, vec![("retry-after", "1".into())], Vec::new())
+        }
+        _ => careful(asked),
+    };
+    let (told, dir) = (Told::new(site)?, tempfile::tempdir()?);
+    let crawled = told.crawl(dir.path(), "http://c.test/", &[("access.purpose", "mine")])?;
+    assert!(told.of("c.test", "/.well-known/tdmrep.json").len() > 1);
+    assert!(crawled.urls().contains(&"http://c.test/open"), "{:?}", crawled.urls());
+    assert!(told.of("c.test", "/mined/b").is_empty(), "{:?}", told.asked());
     Ok(())
 }
 

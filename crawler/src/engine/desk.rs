@@ -2,6 +2,7 @@
 //! outputs.
 
 use std::collections::{HashSet, VecDeque};
+use std::time::Instant;
 
 use config::{OnDuplicate, Robots, Settings};
 use dedup_stage::flow::Flow;
@@ -20,12 +21,13 @@ use super::message::{Finding, JobReport, Order};
 use super::rescue::Rescue;
 use super::scores::Scores;
 use super::sitemaps::Unfinished;
+use super::stopwatch::Stopwatch;
 use super::together::Together;
 use super::trouble::{HostTroubles, LocalTrouble};
-use super::usage::{Decided, Usage, is_sitemap, is_tdm, tdm_of};
+use super::usage::{Decided, Usage, is_sitemap, is_tdm_file, tdm_of};
 use super::visits::{Continuous, Ended, Visits};
 use crate::access::{SiteAccess, Worn};
-use crate::clock::{Clock, micros_since, thread_time};
+use crate::clock::Clock;
 use crate::fetch::FetchError;
 use crate::outbound::{Outbound, Wish};
 use crate::record::PageRecord;
@@ -63,6 +65,8 @@ pub(super) struct Desk<'a> {
     /// The gists of the last short pages of each host.
     pub gists: Gists,
     pub clock: Clock,
+    /// Measures what answers cost.
+    pub stopwatch: Stopwatch,
     /// The processes that crawl with this one, if any do.
     pub together: Option<Together>,
 }
@@ -107,7 +111,7 @@ impl Desk<'_> {
 
     /// Takes one report.
     pub fn take(&mut self, report: JobReport) -> Result<()> {
-        let began = thread_time();
+        let began = Instant::now();
         let Job { page, kind, .. } = &report.job;
         let answered = report.answered.is_some();
         let heavy = report.heavy;
@@ -117,7 +121,7 @@ impl Desk<'_> {
         let is_sitemap = matches!(report.finding, Finding::Sitemap(_));
         self.take_finding(report)?;
         if !is_sitemap {
-            taken.micros += micros_since(began);
+            taken.micros += self.stopwatch.micros_since(began);
             self.taken(taken, ended_at);
         }
         Ok(())
@@ -156,8 +160,13 @@ impl Desk<'_> {
             Finding::Addresses(addresses) => Outcome::Resolved(addresses),
             Finding::RobotsMoved(target) => Outcome::RobotsMoved(target),
             Finding::Tdm { status, elapsed, retry_after, file } => {
-                self.usage.heard(&job.url, file, &mut self.ledger.session);
-                Outcome::Done { status, elapsed, retry_after, target: None, cut: false }
+                self.local.answered();
+                let outcome = Outcome::Done { status, elapsed, retry_after, target: None, cut: false };
+                // If the file is asked for again, nobody knows yet what it says.
+                if !self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)? {
+                    self.usage.heard(&job.url, file, &mut self.ledger.session);
+                }
+                return Ok(());
             }
             Finding::Robots(rules, file) => {
                 self.usage.heard(&job.url, file, &mut self.ledger.session);
@@ -219,7 +228,7 @@ impl Desk<'_> {
         if again && failed {
             self.failed_for_now(job, error.kind().name().to_owned(), at)?;
         }
-        if !again && is_tdm(&job.url) {
+        if !again && is_tdm_file(job) {
             self.usage.heard(&job.url, Vec::new(), &mut self.ledger.session);
         }
         if !again && is_sitemap(job) {

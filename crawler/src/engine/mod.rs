@@ -47,6 +47,7 @@ mod sitemaps;
 mod standing;
 mod start;
 mod stats;
+mod stopwatch;
 mod stubs;
 mod together;
 mod trouble;

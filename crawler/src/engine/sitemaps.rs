@@ -2,6 +2,7 @@
 //! large one is taken in pieces, and the engine takes the pages of other hosts between them. At most one sitemap is
 //! unfinished, because the URLs that are left take memory.
 
+use std::time::Instant;
 use std::vec;
 
 use frontier::{Admission, Found, Job, Millis, NamedBy, Outcome, Taken, Via};
@@ -10,7 +11,6 @@ use super::desk::Desk;
 use super::error::Result;
 use super::message::{ListAnswer, Named, SitemapFinding};
 use super::under_way::Weight;
-use crate::clock::{micros_since, thread_time};
 
 /// A sitemap of which a part was taken. Its job is open until all of it was taken. So if the crawl ends before that,
 /// the next run reads the sitemap again.
@@ -57,7 +57,7 @@ impl Desk<'_> {
     /// Takes the next piece of the unfinished sitemap. True if there is more.
     pub(super) fn go_on_with_sitemap(&mut self) -> Result<bool> {
         let Some(mut unfinished) = self.unfinished.take() else { return Ok(false) };
-        let began = thread_time();
+        let began = Instant::now();
         let Unfinished { at, ref mut pages, .. } = unfinished;
         for Named { url, id, refusal, hints, lastmod } in pages.take(Self::PIECE) {
             let (priority, merits) = self.scores.named(hints);
@@ -78,10 +78,10 @@ impl Desk<'_> {
             let Job { page, kind, .. } = &unfinished.job;
             let (site, kind, micros) = (page.url.site, *kind, unfinished.micros);
             self.end_sitemap(unfinished)?;
-            let micros = micros + micros_since(began);
+            let micros = micros + self.stopwatch.micros_since(began);
             self.taken(Taken { site, kind, answered: true, heavy: false, lag: 0, micros }, at);
         } else {
-            unfinished.micros += micros_since(began);
+            unfinished.micros += self.stopwatch.micros_since(began);
             self.unfinished = Some(unfinished);
         }
         Ok(!is_done)

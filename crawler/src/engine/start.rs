@@ -17,6 +17,7 @@ use super::message::JobReport;
 #[cfg(feature = "pdf")]
 use super::pdfs;
 use super::scores::Scores;
+use super::stopwatch::Stopwatch;
 use super::together::Together;
 use super::trouble::HostTroubles;
 use super::under_way::UnderWay;
@@ -100,6 +101,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         alike,
         gists,
         clock,
+        stopwatch: Stopwatch::new(),
         together,
     };
     if let Some(round) = &mut desk.ledger.stats.round {

@@ -129,7 +129,12 @@ pub(super) fn is_tdm(url: &Url) -> bool {
     url.path() == TdmFile::PATH
 }
 
-/// Whether a job asks for a sitemap. (`tdmrep.json` is fetched in the same way.)
+/// Whether a job asks for the `tdmrep.json` of an origin. (It is fetched as a sitemap is. A link to it is a page.)
+pub(super) fn is_tdm_file(job: &Job) -> bool {
+    job.kind == JobKind::Sitemap && is_tdm(&job.url)
+}
+
+/// Whether a job asks for a sitemap.
 pub(super) fn is_sitemap(job: &Job) -> bool {
     job.kind == JobKind::Sitemap && !is_tdm(&job.url)
 }

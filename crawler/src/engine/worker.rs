@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use crossbeam_channel::Sender;
 use dedup_stage::judge::Searcher;
@@ -20,11 +21,11 @@ use super::batch;
 use super::line::{Facts, line};
 use super::line_up::Lines;
 use super::message::{Answer, AnswerFigures, Fetched, Finding, JobReport, Named, SitemapFinding};
+use super::stopwatch::Stopwatch;
 use super::under_way::UnderWay;
 use super::usage::{Said, is_tdm};
 use crate::access::{Heard, Worn};
 use crate::auth::login::Login;
-use crate::clock::{micros_since, thread_time};
 use crate::extract::Forms;
 use crate::fetch::retry_after::retry_after;
 use crate::fetch::{FetchError, Response, Truncation, Validators};
@@ -85,7 +86,8 @@ pub fn start(
         let name = if heavy { format!("heavy-{n}") } else { format!("page-{n}") };
         std::thread::Builder::new().name(name).spawn(move || {
             let finder = context.topic.clone().map(Finder::new);
-            let mut worker = Worker { context: &context, searcher, reader: Reader::default(), finder };
+            let (reader, stopwatch) = (Reader::default(), Stopwatch::new());
+            let mut worker = Worker { context: &context, searcher, reader, finder, stopwatch };
             if heavy {
                 worker.read_heavy(&lines, &under_way, &reports);
             } else {
@@ -107,6 +109,8 @@ pub(super) struct Worker<'a> {
     pub searcher: Option<Searcher>,
     pub reader: Reader,
     pub finder: Option<Finder>,
+    /// Measures what answers cost.
+    pub stopwatch: Stopwatch,
 }
 
 /// An answer with its request.
@@ -144,9 +148,9 @@ impl Worker<'_> {
 
     /// The report of one answer, with what it cost and what it weighs.
     fn report(&mut self, item: Fetched, under_way: &UnderWay) -> JobReport {
-        let began = thread_time();
+        let began = Instant::now();
         let mut report = self.report_of(item);
-        report.micros = micros_since(began);
+        report.micros = self.stopwatch.micros_since(began);
         let bytes = report.finding.bytes();
         report.weight = (bytes > Worker::LIGHT).then(|| under_way.weigh(bytes));
         report
