@@ -24,8 +24,8 @@ pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
             high => {
                 let (held, high) = (are(stats.held + stats.stopped), units::count(high as u64));
                 format!(
-                    "All that was queued is fetched. {held} held back as copies of fetched pages: among them and behind them \
-                     are at most {high} new pages (95 %, as far as a sample tells)."
+                    "All that was queued is fetched. {held} held back as copies of fetched pages: among them, and behind them \
+                     as far as a sample shows, are at most {high} new pages (95 %)."
                 )
             }
         },

@@ -6,6 +6,9 @@
 //! it, and no other page of the host was seen to have it. The text must be long compared with the content. Otherwise
 //! content and text together still resemble those of the twin.
 //!
+//! The same holds for a text beside a sign of chrome that is not believed. The content is then mostly the text under the
+//! sign, so such a text need only be long compared with the other texts beside the sign.
+//!
 //! In their chrome, some sites show another text at each visit, for example the beginning of a random article. Such
 //! texts are soon seen again on other pages ([`Sightings::take_turns`]).
 
@@ -29,7 +32,12 @@ impl Asides {
             return false;
         }
         let own = self.others.iter().filter(|aside| !texts.has_text(aside, case.id.url.url));
-        let own: u32 = own.map(|aside| aside.words).sum();
-        own as f32 > (1.0 - Judge::SAME_TEXT) * (own + content) as f32
+        let (mut own_words, mut content) = (0, content);
+        for aside in own {
+            own_words += aside.words;
+            // The rest of the content is a long text that stands under a sign of chrome.
+            content = if aside.beside > 0 { content.min(aside.beside) } else { content };
+        }
+        own_words as f32 > (1.0 - Judge::SAME_TEXT) * (own_words + content) as f32
     }
 }

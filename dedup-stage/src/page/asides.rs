@@ -2,6 +2,10 @@
 //! footers. Such a text is no content, because many sites show the same text there on all pages. But where a page has
 //! the content of another page, and a text beside it that no other page of its host shows, it says something new.
 //! Only the judge can know this ([`crate::judge`]).
+//!
+//! If a sign of chrome is not believed, because most text of the page stands under it, the text beside it is read in
+//! the same way. The sign may mark a long legal notice that all pages of the host show. Then two pages with different
+//! short articles beside it have nearly the same content.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -22,6 +26,9 @@ pub struct Aside {
     pub hashes: [u32; Self::HASHES],
     /// Number of its words.
     pub words: u32,
+    /// If it stands beside a sign that is not believed: the number of words of all such texts of the page. 0 if it
+    /// stands in chrome.
+    pub beside: u32,
 }
 
 impl Aside {
@@ -42,7 +49,7 @@ impl Aside {
             }
         }
         let hashes = least.map(|least| MediumKind::Text.mark(least >> 16) as u32);
-        Self { hashes, words: words.len() as u32 }
+        Self { hashes, words: words.len() as u32, beside: 0 }
     }
 }
 
@@ -80,14 +87,24 @@ static OF_PLACES: LazyLock<Signs> =
 /// At most this many asides of a page are read.
 const MOST: usize = 64;
 
-/// The running texts in chrome, in order. `spans[i]` are the places in `words` of the words of block `i`. `believed`
+/// The running texts in chrome, in order, and those beside signs that are not believed. `spans[i]` are the places in `words` of the words of block `i`. `believed`
 /// are the signs of chrome that are believed.
 pub fn read(blocks: &[Block], spans: &[Range<usize>], words: &[WordHash], believed: Signs) -> Vec<Aside> {
     let places = *OF_PLACES;
     let texts = blocks.iter().zip(spans).filter(|(block, span)| {
         block.signs.meet(believed) && block.signs.is_within(places) && content::is_running(block, span.len())
     });
-    texts.map(|(_, span)| Aside::of(&words[span.clone()])).take(MOST).collect()
+    let texts = texts.map(|(_, span)| Aside::of(&words[span.clone()])).take(MOST);
+    if believed == Signs::ALL {
+        return texts.collect();
+    }
+    let beside = blocks
+        .iter()
+        .zip(spans)
+        .filter(|(block, span)| block.signs.is_empty() && content::is_running(block, span.len()));
+    let all = beside.clone().map(|(_, span)| span.len() as u32).sum();
+    let beside = beside.map(|(_, span)| Aside { beside: all, ..Aside::of(&words[span.clone()]) });
+    texts.chain(beside).take(MOST).collect()
 }
 
 #[cfg(test)]

@@ -1,22 +1,12 @@
 //! Session ids in URLs: parameters of query and path, and ASP.NET's path segments.
 
 /// Names of parameters that have nothing but a session id, in lower case and in order.
-const NAMES: [&str; 11] = [
-    "asp.net_sessionid",
-    "cfid",
-    "cftoken",
-    "jsessionid",
-    "oscsid",
-    "phpsessid",
-    "sessid",
-    "sessionid",
-    "session_id",
-    "xtsid",
-    "zenid",
-];
+const NAMES: [&str; 8] =
+    ["asp.net_sessionid", "cfid", "cftoken", "jsessionid", "oscsid", "phpsessid", "xtsid", "zenid"];
 
-/// Names of parameters that may also have something else. They count as a session if their value looks like an id.
-const AMBIGUOUS: [&str; 6] = ["s", "sess", "session", "sesskey", "sid", "ssid"];
+/// Names of parameters that may also have something else, such as the number of a session of a conference. They count
+/// as a session if their value looks like an id.
+const AMBIGUOUS: [&str; 9] = ["s", "sess", "session", "sesskey", "sid", "ssid", "sessid", "sessionid", "session_id"];
 
 /// Whether a parameter is a session id. Names are compared without case.
 pub(super) fn is_session(name: &[u8], value: &[u8]) -> bool {
@@ -73,6 +63,9 @@ mod tests {
     fn names_that_are_sessions_by_their_value() {
         for value in ["0123456789abcdef", "k3j4h5k3j4h5k3j4h5k3j4h5k3", "9a4c6b1f-22aa-4bb0-8f6e-0123456789ab"] {
             assert!(is_session(b"sid", value.as_bytes()) && is_session(b"SESSION", value.as_bytes()), "{value}");
+        }
+        for name in ["session_id", "sessionId", "sessid"] {
+            assert!(is_session(name.as_bytes(), b"0123456789abcdef") && !is_session(name.as_bytes(), b"12"), "{name}");
         }
         for value in ["", "5", "123456789012345", "internationalization", "a b c d e f 1 2 3", "winter-collection-2024"]
         {

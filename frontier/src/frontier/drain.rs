@@ -95,7 +95,7 @@ impl Frontier {
     }
 
     /// A sample of a lot brought `good` new pages: releases all URLs of the lot, and follows those that are met later.
-    /// `site` is the host of one of them; if the lot is a family (`wide`), the others are of any host.
+    /// `site` is the host of one of them; if the lot is `wide` (a family, or siblings), the others are of any host.
     /// [`Frontier::step`] does the work.
     pub fn fall(&mut self, lot: Lot, site: SiteId, wide: bool, good: u64, session: &mut Session) {
         self.fallen.add(lot, wide, u32::try_from(good).unwrap_or(u32::MAX), session);

@@ -12,7 +12,7 @@ use super::Frontier;
 use super::admit::{again, kept};
 use super::plan::stop_key;
 use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
-use crate::hold::{Lot, Lots, StandIn, Trial, folder, lots, news, stand_in, template};
+use crate::hold::{Lot, StandIn, Trial, folder, lots, news, stand_in, template};
 use crate::job::{Admission, Found, Hold, Release, Via};
 use crate::reason::SkipReason;
 use crate::rules::Stop;
@@ -102,8 +102,7 @@ impl Frontier {
         if self.fallen.is_empty() {
             return None;
         }
-        let Lots { section, lot, family } = lots(id, state)?;
-        let fallen = [section, lot, family].into_iter().find(|lot| self.fallen.has(*lot));
+        let fallen = lots(id, state)?.smallest_first().into_iter().find(|lot| self.fallen.has(*lot));
         fallen.filter(|lot| self.fallen.are_followed(*lot))
     }
 

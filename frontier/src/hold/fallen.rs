@@ -18,7 +18,7 @@ struct Results {
     good: u32,
     /// Pages that are not new, and have not led to new ones yet.
     bad: u32,
-    /// Whether the lot is a family, which may have URLs of many hosts.
+    /// Whether the lot is a family, or siblings. These may have URLs of many hosts.
     wide: bool,
 }
 
@@ -70,13 +70,13 @@ impl Fallen {
         self.lots.get(&lot).is_some_and(|results| results.are_worth_it())
     }
 
-    /// A sample of a lot brought so many new pages. `wide`: the lot is a family.
+    /// A sample of a lot brought so many new pages. `wide`: the lot is a family, or siblings.
     pub fn add(&mut self, lot: Lot, wide: bool, good: u32, session: &mut Session) {
         self.lots.entry(lot).or_insert(Results { good, bad: 0, wide });
         self.save(lot, session);
     }
 
-    /// Whether a lot is a family that has fallen.
+    /// Whether a lot that has fallen may have URLs of many hosts.
     pub fn is_wide(&self, lot: Lot) -> bool {
         self.lots.get(&lot).is_some_and(|results| results.wide)
     }
@@ -98,7 +98,7 @@ impl Fallen {
         let Some(results) = self.lots.get_mut(&lot) else { return false };
         let before = results.are_worth_it();
         change(results);
-        // A release of a family reads all records. A host must not be able to cause that again and again.
+        // A release of a wide lot reads all records. A host must not be able to cause that again and again.
         let may_again = !results.wide || results.good.is_power_of_two();
         let again = !before && results.are_worth_it() && may_again;
         self.save(lot, session);

@@ -17,7 +17,7 @@ use crate::url::{HoldCause, State};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lot(pub u64);
 
-/// The lots of one URL. Each of the three is a lot, and the next one contains it.
+/// The lots of one URL. Each of them is a lot. The family contains the lot, and the lot contains the section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lots {
     /// The *section*: the URLs of the lot whose paths have the same parent (the path without its last segment). One
@@ -27,6 +27,11 @@ pub struct Lots {
     /// one host, as news, because one corpus knows them, by one rule, or for a spent budget. (One port of a host may be
     /// a partial copy of another.)
     pub lot: Lot,
+    /// The *siblings*: all URLs that are held for one and the same counterpart, whatever their hosts and forms. For
+    /// example, each blog of a domain may have the pages `/blog` and `/contact`, and of both kinds only the first one was
+    /// fetched. Whether the others are copies is a question for each kind. 0 for URLs that are not held for a
+    /// counterpart.
+    pub siblings: Lot,
     /// The *family*: all lots of the hosts of one registrable domain whose URLs have one shape. For URLs that are held
     /// for counterparts, it is the domain of the counterparts, so all hosts that look like copies of one domain belong
     /// to it. If each author of a site has a folder, or each branch of a chain of shops a host, then each of these is a
@@ -36,9 +41,14 @@ pub struct Lots {
 }
 
 impl Lots {
-    /// Whether a lot is one of the three.
+    /// Whether a lot is one of them.
     pub fn contains(&self, lot: Lot) -> bool {
-        [self.section, self.lot, self.family].contains(&lot)
+        self.smallest_first().contains(&lot)
+    }
+
+    /// All of them.
+    pub fn smallest_first(&self) -> [Lot; 4] {
+        [self.section, self.lot, self.siblings, self.family]
     }
 }
 
@@ -52,8 +62,12 @@ pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
     let shape = url.map_or_else(String::new, shape);
     let of_domain = |kind: &[u8], domain: u64| hash(&[b"family", kind, &domain.to_be_bytes(), shape.as_bytes()]);
     let wide = |kind: &[u8]| of_domain(kind, id.site.domain);
+    let mut siblings = Lot::default();
     let (lot, family) = match state {
         State::HeldFor { counterparts, .. } => {
+            if let Some(counterpart) = counterparts.first() {
+                siblings = hash(&[b"siblings", &counterpart.to_bytes()]);
+            }
             let other = counterparts.first().map_or(SiteId::default(), |id| id.site);
             (hash(&[b"for", &site, &other.to_bytes(), &form()]), of_domain(b"for", other.domain))
         }
@@ -71,7 +85,7 @@ pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
         _ => return None,
     };
     let parent = url.map_or("", |url| parent(url.path));
-    Some(Lots { section: hash(&[b"section", &lot.0.to_be_bytes(), parent.as_bytes()]), lot, family })
+    Some(Lots { section: hash(&[b"section", &lot.0.to_be_bytes(), parent.as_bytes()]), lot, siblings, family })
 }
 
 /// The path without its last segment.
@@ -112,6 +126,8 @@ mod tests {
         assert_eq!(of(1, 9).family, of(2, 9).family);
         assert_ne!(of(1, 9).lot, of(2, 9).lot);
         assert_ne!(of(1, 9).family, of(1, 8).family);
+        assert_eq!(of(1, 9).siblings, of(2, 9).siblings);
+        assert_ne!(of(1, 9).siblings, of(1, 8).siblings);
     }
 
     #[test]

@@ -163,7 +163,7 @@ mod tests {
 
     fn drawn(url: u64, lot: u64) -> Drawn {
         let id = UrlId { url, ..UrlId::default() };
-        let lots = Lots { section: Lot(url), lot: Lot(lot), family: Lot(1_000 + lot % 4) };
+        let lots = Lots { section: Lot(url), lot: Lot(lot), family: Lot(1_000 + lot % 4), ..Lots::default() };
         Drawn { id, lots, covered: url.is_multiple_of(2), depth: (url % 5) as u32, stands_in: None }
     }
 

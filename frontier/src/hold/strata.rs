@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn drawn(url: u64, section: u64) -> Drawn {
-        let lots = Lots { section: Lot(section), lot: Lot(section % 3), family: Lot(0) };
+        let lots = Lots { section: Lot(section), lot: Lot(section % 3), ..Lots::default() };
         Drawn { id: UrlId { url, ..UrlId::default() }, lots, covered: false, depth: 0, stands_in: None }
     }
 

@@ -125,7 +125,7 @@ impl Rescue {
     ) -> Result<bool> {
         let mut lots = results.lots_without(&self.state.excused);
         lots.retain(|lot, _| !falls.waiting.contains(lot));
-        let any = self.release(&falls.now, &lots, frontier, ledger);
+        let any = self.release(&falls.now, &lots, results, frontier, ledger);
         if any {
             let all = results.lots();
             let tried = falls.waiting.iter().filter_map(|lot| all.get(lot).map(|result| (*lot, *result)));
@@ -166,24 +166,30 @@ impl Rescue {
             retain_worth(&mut sections, |lots| lots.section, frontier, ledger)?;
             fall.append(&mut sections);
         }
-        let any = self.release(&fall, &lots, frontier, ledger);
+        let any = self.release(&fall, &lots, results, frontier, ledger);
         if any {
             self.save(ledger);
         }
         Ok(any)
     }
 
-    /// Lets these lots fall, and the families of which enough lots have gained something ([`Rescue::ALIKE`]). Returns
-    /// true if any fell.
+    /// Lets these lots fall, the siblings that are worth it, and the families of which enough lots have gained
+    /// something ([`Rescue::ALIKE`]). Returns true if any fell.
     fn release(
         &self,
         fall: &BTreeMap<Lot, LotResults>,
         tried: &BTreeMap<Lot, LotResults>,
+        results: &Results,
         frontier: &mut Frontier,
         ledger: &mut Ledger,
     ) -> bool {
         for (lot, result) in fall {
             frontier.fall(*lot, result.site, false, result.gained, &mut ledger.session);
+        }
+        let siblings = results.siblings.iter().filter(|(lot, of)| **lot != Lot(0) && of.are_worth_it());
+        let siblings: Vec<_> = siblings.filter(|(lot, _)| !frontier.has_fallen(**lot)).collect();
+        for (lot, of) in &siblings {
+            frontier.fall(**lot, of.site, true, of.new.pages, &mut ledger.session);
         }
         let mut families = families(tried);
         families.retain(|family, found| {
@@ -193,7 +199,7 @@ impl Rescue {
         for (family, found) in &families {
             frontier.fall(*family, found.site, true, found.gained, &mut ledger.session);
         }
-        !fall.is_empty() || !families.is_empty()
+        !(fall.is_empty() && siblings.is_empty() && families.is_empty())
     }
 }
 

@@ -16,6 +16,9 @@
 //! are held now. They raise the upper end. (If each page of a chain has one link that was not found before, one URL is
 //! held at the end of the chain, and nobody knows how many pages lie behind it.)
 //!
+//! The new pages of the sample, and of the rounds before, had links that were not found before, too. The pages that are
+//! lost will have as many. The upper end counts these pages, again at most as many as the crawl has fetched.
+//!
 //! Such links are often rare: a chain of lists leads to many pages, and only one of its lists is known. So the upper
 //! end also counts the URLs that would lie behind the held URLs if these led to as many pages as their counterparts did
 //! ([`super::led::behind`]). The sample cannot show everything: if all URLs that are known are copies, the new pages
@@ -45,6 +48,8 @@ pub struct LastRound<'a> {
     /// About how many URLs that were never met lie behind those that are held back, if these lead to as many pages as
     /// their counterparts did.
     pub unmet: u64,
+    /// The mean number of links that were not found before, of the new pages of all rounds.
+    pub opened: f64,
 }
 
 impl LastRound<'_> {
@@ -86,7 +91,8 @@ impl LastRound<'_> {
         let later = self.held_back.saturating_sub(left_over) as f64;
         let (held_back, most) = (self.held_back as f64, (self.held_back + farthest) as f64);
         let point = lost.estimate.min(most);
-        [point, lost.low.min(held_back), (lost.high + later).min(most).max(point)]
+        let high = (lost.high + later).min(most).max(point);
+        [point, lost.low.min(held_back), high + (high * self.opened).min(self.fetched as f64)]
     }
 
     /// The number of URLs, not found yet, that lie behind `left` URLs, if each page has as many links to such URLs as
@@ -135,7 +141,15 @@ mod tests {
         let held_back = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&Lot(*lot))).count() as u64;
         let lost = urls[drawn..].iter().filter(|(lot, new)| *new && !fell.contains(&Lot(*lot))).count() as u64;
         let population = urls.len() as u64;
-        let last = LastRound { results: &results, number: 1, population, held_back, fetched: population, unmet: 0 };
+        let last = LastRound {
+            results: &results,
+            number: 1,
+            population,
+            held_back,
+            fetched: population,
+            unmet: 0,
+            opened: 0.0,
+        };
         (last.lost(&BTreeMap::new(), &|_| false), lost)
     }
 
@@ -144,7 +158,15 @@ mod tests {
         let high = |opened, fetched| {
             let drawn = LotResults { round: 1, drawn: 40, opened_last: opened, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
-            let last = LastRound { results: &results, number: 1, population: 440, held_back: 400, fetched, unmet: 0 };
+            let last = LastRound {
+                results: &results,
+                number: 1,
+                population: 440,
+                held_back: 400,
+                fetched,
+                unmet: 0,
+                opened: 0.0,
+            };
             let [estimate, low, high] = last.lost(&BTreeMap::new(), &|_| false);
             assert_eq!((estimate, low), (0.0, 0.0));
             high
@@ -157,11 +179,33 @@ mod tests {
     }
 
     #[test]
+    fn new_pages_that_lead_to_others_raise_the_upper_end() {
+        let lost = |opened, fetched| {
+            let drawn = LotResults { round: 1, drawn: 40, ..LotResults::default() };
+            let results = BTreeMap::from([(Lot(1), drawn)]);
+            let (population, held_back) = (440, 400);
+            let last = LastRound { results: &results, number: 1, population, held_back, fetched, unmet: 0, opened };
+            last.lost(&BTreeMap::new(), &|_| false)
+        };
+        let [estimate, low, high] = lost(0.0, 2_000);
+        assert_eq!(lost(28.0, 2_000), [estimate, low, high + 28.0 * high]);
+        assert_eq!(lost(28.0, 60), [estimate, low, high + 60.0]);
+    }
+
+    #[test]
     fn what_the_sample_found_leads_on() {
         let high = |opened_last| {
             let drawn = LotResults { round: 1, drawn: 1, opened_last, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
-            let last = LastRound { results: &results, number: 1, population: 1, held_back: 1, fetched: 40, unmet: 0 };
+            let last = LastRound {
+                results: &results,
+                number: 1,
+                population: 1,
+                held_back: 1,
+                fetched: 40,
+                unmet: 0,
+                opened: 0.0,
+            };
             last.lost(&BTreeMap::new(), &|_| false)
         };
         // A chain: the one URL that was drawn opened the next one, and this is held.

@@ -14,7 +14,7 @@
 //!    something, too. (For example, a list that two hosts share may lead to pages that only one of them has.) It waits
 //!    until nothing else is left to try ([`falls`]). If at least [`Rescue::ALIKE`] lots of a family have gained
 //!    something, and these are at least one in [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole family
-//!    falls.
+//!    falls. URLs that are held for one counterpart fall in a similar way ([`siblings`]).
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
 //!    found before. So the rescue follows lists to the pages that they list. Most rounds try only those of these lots
 //!    whose pages had the most such links ([`trials::retain_opening`]). A second URL of a lot is tried after all other
@@ -35,6 +35,7 @@ mod last;
 mod led;
 mod looks;
 mod open_ends;
+mod siblings;
 mod state;
 mod trials;
 
@@ -225,8 +226,8 @@ impl Rescue {
         let fallen = |lot| frontier.has_fallen(lot);
         let RescueState { number, population, .. } = self.state;
         self.state.held_back = held_back;
-        let fetched = ledger.stats.pages;
-        let last = LastRound { results: &units, number, population, held_back, fetched, unmet };
+        let (fetched, opened) = (ledger.stats.pages, results.new.mean_opened());
+        let last = LastRound { results: &units, number, population, held_back, fetched, unmet, opened };
         self.state.lost = Some(last.lost(&left, &fallen));
         self.save(ledger);
         Ok(())
@@ -311,8 +312,8 @@ impl Rescue {
         let mut any = false;
         for drawn in sample.drawn {
             if frontier.rescue(drawn.id, &mut ledger.session)? {
-                let Lots { section, lot, family } = drawn.lots;
-                let trial = TrialRecord { round: self.state.number, lot, family, section, ..TrialRecord::default() };
+                let (Lots { section, lot, siblings, family }, round) = (drawn.lots, self.state.number);
+                let trial = TrialRecord { round, lot, family, section, siblings, ..TrialRecord::default() };
                 put(drawn.id, trial, &mut ledger.session);
                 self.state.spent += 1;
                 any = true;
@@ -321,7 +322,8 @@ impl Rescue {
         if last && !any {
             let none = BTreeMap::new();
             let (number, fetched) = (self.state.number, ledger.stats.pages);
-            let last = LastRound { results: &none, number, population: held_back, held_back, fetched, unmet: 0 };
+            let (population, unmet, opened) = (held_back, 0, 0.0);
+            let last = LastRound { results: &none, number, population, held_back, fetched, unmet, opened };
             self.state.lost = Some(last.lost(&BTreeMap::new(), &|_| false));
         }
         self.save(ledger);

@@ -9,6 +9,7 @@ use dedup_stage::url::{SiteId, UrlId};
 use frontier::{Drawn, Lot, Lots, Prospect};
 use serde::{Deserialize, Serialize};
 
+use super::siblings::{NewPages, SiblingResults};
 use super::state::Excused;
 use crate::spaces;
 
@@ -33,6 +34,8 @@ pub struct TrialRecord {
     pub family: Lot,
     /// Its section of the lot; 0 if it was not drawn.
     pub section: Lot,
+    /// Its siblings; 0 if it was not drawn, or is not held for a counterpart.
+    pub siblings: Lot,
 }
 
 impl TrialRecord {
@@ -48,6 +51,10 @@ impl TrialRecord {
 pub struct Results {
     /// The results of each section that was tried.
     sections: BTreeMap<Lot, (Lots, LotResults)>,
+    /// The results of the siblings that were tried.
+    pub siblings: BTreeMap<Lot, SiblingResults>,
+    /// The results of all pages that were drawn and are new.
+    pub new: NewPages,
     /// For each lot that has fallen: of the URLs that were followed because of this, the number of those whose pages
     /// were new or led to new ones.
     after_fall: BTreeMap<Lot, u64>,
@@ -72,9 +79,12 @@ impl Results {
     }
 
     fn add(&mut self, site: SiteId, trial: TrialRecord) {
-        let TrialRecord { lot, family, section, .. } = trial;
+        let TrialRecord { lot, family, section, siblings, .. } = trial;
         if trial.round > 0 {
-            let new = || (Lots { section, lot, family }, LotResults { site, lot, family, ..LotResults::default() });
+            self.siblings.entry(siblings).or_default().add(site, trial);
+            self.new.add(trial);
+            let lots = Lots { section, lot, family, siblings: Lot::default() };
+            let new = || (lots, LotResults { site, lot, family, ..LotResults::default() });
             self.sections.entry(section).or_insert_with(new).1.add(trial);
         } else if trial.gained() && lot != Lot(0) {
             *self.after_fall.entry(lot).or_default() += 1;
@@ -260,8 +270,11 @@ pub fn put(id: UrlId, trial: TrialRecord, session: &mut Session) {
 /// Decodes a trial. Trials of earlier versions have fewer fields.
 fn decode(bytes: &[u8]) -> store::Result<TrialRecord> {
     codec::decode(bytes, "a trial").or_else(|error| {
-        let trial = if let Ok((round, lot, new, led, opened, source, family)) = codec::decode(bytes, "a trial") {
-            TrialRecord { round, lot, new, led, opened, source, family, section: lot }
+        let trial = if let Ok((round, lot, new, led, opened, source, family, section)) = codec::decode(bytes, "a trial")
+        {
+            TrialRecord { round, lot, new, led, opened, source, family, section, ..TrialRecord::default() }
+        } else if let Ok((round, lot, new, led, opened, source, family)) = codec::decode(bytes, "a trial") {
+            TrialRecord { round, lot, new, led, opened, source, family, section: lot, ..TrialRecord::default() }
         } else if let Ok((round, lot, new, led, opened, source)) = codec::decode(bytes, "a trial") {
             TrialRecord { round, lot, new, led, opened, source, section: lot, ..TrialRecord::default() }
         } else {

@@ -32,6 +32,35 @@ fn a_text_of_its_own_makes_a_page_unique_wherever_it_stands() {
     }
 }
 
+/// Catches a long legal notice that hides the articles of a site, because the judge compares the whole content.
+#[test]
+fn an_article_beside_a_long_text_that_all_pages_show_makes_a_page_unique() {
+    for (element, length) in [("footer", 60), ("aside", 120), ("div class=cookie-banner", 60), ("header", 250)] {
+        for main in ["main", "div", "article"] {
+            let mut web = web();
+            let close = element.split(' ').next().unwrap();
+            let page = |number: u64, article: u64| {
+                format!(
+                    "<!-- {number} --><h1>Our funds</h1><{main}><p>{}</p><a href={}>Next</a></{main}><{element}><p>{}</p></{close}>",
+                    words(100 + article, length).join(" "),
+                    number + 1,
+                    words(1, 2_000).join(" ")
+                )
+            };
+            let new: Vec<_> = (0..40)
+                .map(|number| web.verdict(&format!("http://a.test/{number}"), &page(number, number)))
+                .filter(|verdict| *verdict == Verdict::Unique)
+                .collect();
+            assert_eq!(new.len(), 40, "{element} {main}");
+            let copies = (40..80).filter(|number| {
+                let verdict = web.verdict(&format!("http://a.test/{number}"), &page(*number, number - 40));
+                verdict.duplicate_of().is_some()
+            });
+            assert_eq!(copies.count(), 40, "{element} {main}");
+        }
+    }
+}
+
 #[test]
 fn what_the_host_shows_on_other_pages_makes_no_page_unique() {
     assert_eq!(unique("aside", |_| words(3, 150)), 1, "the same text on all pages");
