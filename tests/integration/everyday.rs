@@ -106,12 +106,13 @@ fn a_reservation_holds_although_the_first_request_for_it_fails() -> anyhow::Resu
     let site = move |asked: &Asked| match asked.target.as_str() {
         "/" => html("<a href=/mined/b>b</a><a href=/.well-known/tdmrep.json>c</a><a href=/open>e</a>"),
         "/.well-known/tdmrep.json" if failed.fetch_add(1, Ordering::Relaxed) != 1 => {
-            (503, vec![("retry-after", "1".into())], Vec::new())
+            (500, Vec::new(), Vec::new())
         }
         _ => careful(asked),
     };
     let (told, dir) = (Told::new(site)?, tempfile::tempdir()?);
-    let crawled = told.crawl(dir.path(), "http://c.test/", &[("access.purpose", "mine")])?;
+    let keys = [("access.purpose", "mine"), ("limits.patience", "20s")];
+    let crawled = told.crawl(dir.path(), "http://c.test/", &keys)?;
     assert!(told.of("c.test", "/.well-known/tdmrep.json").len() > 1);
     assert!(crawled.urls().contains(&"http://c.test/open"), "{:?}", crawled.urls());
     assert!(told.of("c.test", "/mined/b").is_empty(), "{:?}", told.asked());
