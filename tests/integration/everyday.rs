@@ -105,9 +105,7 @@ fn a_reservation_holds_although_the_first_request_for_it_fails() -> anyhow::Resu
     let failed = AtomicU32::new(0);
     let site = move |asked: &Asked| match asked.target.as_str() {
         "/" => html("<a href=/mined/b>b</a><a href=/.well-known/tdmrep.json>c</a><a href=/open>e</a>"),
-        "/.well-known/tdmrep.json" if failed.fetch_add(1, Ordering::Relaxed) != 1 => {
-            (500, Vec::new(), Vec::new())
-        }
+        "/.well-known/tdmrep.json" if failed.fetch_add(1, Ordering::Relaxed) != 1 => (500, Vec::new(), Vec::new()),
         _ => careful(asked),
     };
     let (told, dir) = (Told::new(site)?, tempfile::tempdir()?);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use crawler::estimate::{Found, Lost};
 use tests::gate::{
-    Archives, Branches, Crawled, Dates, Honest, Lists, Menus, Parts, Sections, Shape, Site, Trap, run, walk,
+    Archives, Branches, Crawled, Dates, Honest, Lists, Menus, Parts, Sections, Shape, Site, Tenants, Trap, run, walk,
 };
 
 /// The settings of the gate: the default, and without the rescue at the end.
@@ -311,5 +311,18 @@ fn traps_cost_what_they_cost_before() -> anyhow::Result<()> {
         }
     }
     assert!(dear.is_empty(), "{dear:#?}");
+    Ok(())
+}
+
+/// Catches a rescue that judges all pages of a family by its copies, although those of one kind lead to new pages.
+#[test]
+fn the_blogs_that_have_articles_are_found_among_many_equal_hosts() -> anyhow::Result<()> {
+    for (seed, writers, articles) in [(1, 50, 28), (2, 50, 12), (3, 45, 28)] {
+        let site: Arc<dyn Site> = Arc::new(Tenants::draw(seed, 218, writers, articles));
+        let (truth, drop) = (walk(&*site), run(&site, &[DROP, &[("scope.scope", "any")]].concat())?);
+        let (found, all) = (drop.seen.things.len(), truth.things.len());
+        println!("{writers} % write {articles} articles: {found} of {all} found with {} fetches", fetches(&drop));
+        assert!(found * 100 >= all * 99, "{writers} % write {articles} articles: {found} of {all}");
+    }
     Ok(())
 }
