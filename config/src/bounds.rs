@@ -87,6 +87,12 @@ pub const ASKERS: usize = 4_096;
 pub const HOSTS_COMPARED: usize = 4_096;
 /// The most gists of short pages that are remembered for one host.
 pub const GISTS: usize = 256;
+/// The pieces of pages that are remembered, of all hosts together. (A piece is a block of text, the text of a link in a
+/// list, or a picture.) Each takes eight bytes, so all take 4 MiB.
+pub const PIECES: usize = 1 << 19;
+/// The most forms of URLs of one host for which it is remembered whether their pages still bring something. Each takes
+/// eight bytes, so those of [`HOSTS_COMPARED`] hosts take 2 MiB.
+pub const FORMS: usize = 64;
 /// The most hosts whose troubles are counted.
 pub const HOSTS_IN_TROUBLE: usize = 10_000;
 /// The bytes that idle connections hold, roughly: each takes 25 KiB, and up to 408 KiB more after large answers. Above

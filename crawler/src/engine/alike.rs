@@ -1,5 +1,5 @@
 //! Decides whether a page is like other pages of its host: its sketch resembles the sketch of one of the last pages
-//! there, but not enough to make it a duplicate. A site that varies one text without end has many such pages. `page.rs`
+//! there, but not enough to make it a duplicate. A site that varies one text without end has many such pages. `page`
 //! tells the frontier, which gives such a host a falling share of the fetches (`Frontier::brought`).
 
 use std::collections::{HashMap, VecDeque};

@@ -18,6 +18,7 @@ use super::gists::Gists;
 use super::ledger::Ledger;
 use super::log::Log;
 use super::message::{Finding, JobReport, Order};
+use super::repeats::{Forms, Repeats};
 use super::rescue::Rescue;
 use super::scores::Scores;
 use super::sitemaps::Unfinished;
@@ -64,6 +65,10 @@ pub(super) struct Desk<'a> {
     pub alike: Alike,
     /// The gists of the last short pages of each host.
     pub gists: Gists,
+    /// The forms of URLs, and whether their pages still bring something.
+    pub forms: Forms,
+    /// The pieces that pages have shown.
+    pub repeats: Repeats,
     pub clock: Clock,
     /// Measures what answers cost.
     pub stopwatch: Stopwatch,

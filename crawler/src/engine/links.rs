@@ -29,11 +29,19 @@ pub(super) struct LinkCounts {
     /// Of a page whose links are held or tried: links in its content that lead out of the crawl's scope and were not met
     /// before. Links with parameters do not count, because buttons for sharing a page and advertisements have them.
     pub away: u32,
+    /// If the pieces of the page are known: new links that promise something new ([`LinkCounts::promise`]).
+    pub promising: u32,
 }
 
 impl LinkCounts {
     /// A page with at least this many links of [`LinkCounts::away`] is a directory of other sites.
     pub const MANY_AWAY: u32 = 3;
+
+    /// Whether a page whose pieces are known has links that promise something new: some were not met before, lead out of
+    /// the family of the page, and have a form whose pages still bring something; or it is a directory of other sites.
+    pub fn promise(&self) -> bool {
+        self.promising > 0 || self.away >= Self::MANY_AWAY
+    }
 }
 
 impl Desk<'_> {
@@ -41,14 +49,14 @@ impl Desk<'_> {
     pub(super) const NAMED: usize = 100;
 
     /// Takes the links of one page: they are queued, or held. At a later visit to its URL, also returns the links that
-    /// were not met before.
+    /// were not met before. `repeats` says that the pieces of the page are known.
     pub(super) fn take_links(
         &mut self,
         job: &Job,
         judgement: &Judgement,
         relevance: Option<f32>,
         finding: &PageFinding,
-        fate: Fate,
+        (fate, repeats): (Fate, bool),
     ) -> Result<(LinkCounts, Option<Vec<Url>>)> {
         let mut counts = LinkCounts::default();
         let mut named = (job.page.visit > 1).then(Vec::new);
@@ -64,7 +72,7 @@ impl Desk<'_> {
             Fate::Hold(_) | Fate::HoldKnown(_) => 0.0,
         };
         let page = self.scores.page(job, novelty, depth, relevance);
-        let family = family(job, judgement);
+        let family = family(job, judgement, repeats);
         self.frontier.expect(finding.links.iter().map(|link| link.id.url));
         self.ledger.stats.links_found += finding.links.len() as u64;
         for (link, note) in finding.links.iter().zip(&finding.notes) {
@@ -103,11 +111,11 @@ impl Desk<'_> {
             if let Some(named) = named.as_mut().filter(|named| new && named.len() < Self::NAMED) {
                 named.push(link.url.clone());
             }
-            if let Some(family) = family.as_ref().filter(|_| new) {
-                let within = family.has(&link.url);
-                counts.within += u32::from(within);
-                counts.beyond += u32::from(!within);
-            }
+            let within = family.as_ref().is_some_and(|family| new && family.has(&link.url));
+            counts.within += u32::from(within);
+            counts.beyond += u32::from(new && family.is_some() && !within);
+            let promises = repeats && new && !within && note.refusal.is_none();
+            counts.promising += u32::from(promises && self.forms.promises(link.id.site, &link.url));
         }
         let stats = &mut self.ledger.stats;
         stats.links_new += u64::from(counts.new);

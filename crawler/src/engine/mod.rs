@@ -2,9 +2,8 @@
 //! ledger (the state, the outputs and the counters), so it needs no locks.
 //!
 //! The engine hands out jobs while it has credits (`jobs`), and takes one report for each. It judges pages in the order
-//! in which they were fetched (heavy ones in the order in which they were read, see `line_up`), and queues or holds
-//! their links (`desk`). It commits the changes in groups (`ledger`). Fetchers and page workers know nothing about
-//! these decisions.
+//! of their fetches (heavy ones in the order of reading, see `line_up`), and queues or holds their links (`desk`). It
+//! commits the changes in groups (`ledger`). Fetchers and page workers know nothing about these decisions.
 
 mod alike;
 mod allowance;
@@ -38,6 +37,7 @@ mod pdfs;
 mod peers;
 mod proposals;
 mod reading;
+mod repeats;
 mod rescue;
 mod round;
 mod scores;

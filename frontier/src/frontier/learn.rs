@@ -58,8 +58,9 @@ impl Frontier {
     }
 
     /// A page was answered well, but says little: it has few words, and its host has said them before, or only its links
-    /// are new. It is no evidence, as for [`Frontier::no_verdict`]. A trap may have such pages without end. So one such
-    /// page in four spends the budget of its group and host, as a duplicate does.
+    /// are new; or it arranges pieces that its host has shown before in a new way. It is no evidence, as for
+    /// [`Frontier::no_verdict`]. A trap may have such pages without end. So one such page in four spends the budget of its
+    /// group and host, as a duplicate does.
     pub fn says_little(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
         if job.page.url.url.is_multiple_of(4)
             && let Some(id) = self.hosts.find(job.page.url.site)

@@ -1,18 +1,20 @@
-//! Takes the answer to a request for a page: gets the verdict, decides the fate of the links, teaches the frontier, and
-//! writes the line in the outputs.
+//! Takes the answer to a request for a page: gets the verdict, decides the fate of the links, teaches the frontier
+//! (`teach`), and writes the line in the outputs.
+
+mod teach;
 
 use std::sync::Arc;
 
 use dedup_stage::flow::{Fate, FlowResult};
 use dedup_stage::judge::{Case, Changed, Judgement, Shown, UniqueBy, Verdict};
 use dedup_stage::url::PageId;
-use frontier::rules::{Content, Lesson};
-use frontier::{Brought, Frontier, Job, Millis, Outcome, SkipReason};
+use frontier::rules::Content;
+use frontier::{Frontier, Job, Millis, Outcome, SkipReason};
 use url::Url;
 
 use super::alike::Likeness;
 use super::attempts::Attempt;
-use super::barren::{content, has_known_text};
+use super::barren::content;
 use super::bounce::Leads;
 use super::desk::Desk;
 use super::error::Result;
@@ -26,6 +28,8 @@ use crate::fetch::is_redirect;
 use crate::record::PageRecord;
 use crate::sink::{PageOut, Twin};
 use crate::stub::Label;
+
+use teach::{Says, Seen};
 
 /// If a page has more links than this, the store is not asked when their URLs were first fetched.
 const MOST_ASKED: usize = 1_000;
@@ -79,7 +83,9 @@ impl Desk<'_> {
         let twin = judgement.verdict.twin().map(|of| self.ledger.page(of)).transpose()?.flatten();
         let content = content(&job, &finding, &judgement, twin.as_ref(), before.as_ref());
         let label = self.label(&job, &finding, &judgement, content, twin.as_ref())?;
-        let (counts, new_links) = self.take_links(&job, &judgement, relevance, &finding, fate)?;
+        let says_little = self.says_little(&job, &finding, &judgement);
+        let repeats = self.repeats(&job, &finding, &judgement, says_little);
+        let (counts, new_links) = self.take_links(&job, &judgement, relevance, &finding, (fate, repeats))?;
         let new_urls = counts.new;
         let vanished = self.vanished(&job, &finding, &judgement, before.as_ref())?;
         self.need(&job, &judgement, &finding)?;
@@ -87,8 +93,8 @@ impl Desk<'_> {
         if let Some(little) = brings_little(&finding, likeness) {
             self.frontier.brought(&job, little, &mut self.ledger.session);
         }
-        let says_little = self.says_little(&job, &finding, &judgement);
-        self.teach(&job, &finding, &judgement, says_little, Seen { content, twin: twin.as_ref(), counts })?;
+        let says = Says { little: says_little, repeats };
+        self.teach(&job, &finding, &judgement, Seen { content, twin: twin.as_ref(), counts, says })?;
 
         let changed = judgement.changed(before.as_ref().and_then(|before| before.shown.as_ref()), shown.as_ref());
         // A near-duplicate with words of its own is no copy that could be trusted.
@@ -106,7 +112,7 @@ impl Desk<'_> {
         // a fetch.
         let is_one_text = matches!(judgement.unique_by, None | Some(UniqueBy::Aside))
             && likeness.is_some_and(|likeness| likeness.is_same);
-        let new = is_unique && !says_little && !is_one_text;
+        let new = is_unique && !says_little && !repeats && !is_one_text;
         self.rescue.fetched(&job, new, counts.new, &mut self.frontier, &mut self.ledger.session);
         self.ledger.stats.count(&judgement.verdict, status);
         self.count_answer(&job, &finding, trouble.as_deref(), relevance);
@@ -195,72 +201,6 @@ impl Desk<'_> {
         };
         let alike = self.flow.judge_mut().resemblance_to_before(&case, &self.ledger.session)?;
         Ok((self.flow.page(&case, &ledger::url_of, &mut self.ledger.session)?, alike))
-    }
-
-    /// Whether a page is unique, but has so little text that it is no evidence about other pages: the text is too short
-    /// for a fingerprint, and, apart from numbers, dates and words of its own URL, it says nothing, or only what the
-    /// host has shown lately. A page that has the few words of an earlier page, and other links, is no evidence,
-    /// either.
-    fn says_little(&mut self, job: &Job, finding: &PageFinding, judgement: &Judgement) -> bool {
-        if judgement.verdict != Verdict::Unique || finding.page.signature.is_some() {
-            return false;
-        }
-        let is_new = self.gists.is_new(job.page.url.site.host, finding.page.gist);
-        !is_new || judgement.unique_by == Some(UniqueBy::LinksOfFewWords)
-    }
-
-    /// Teaches the frontier: the verdict on the page, its lesson for rules, and the result of a trial.
-    fn teach(
-        &mut self,
-        job: &Job,
-        finding: &PageFinding,
-        judgement: &Judgement,
-        says_little: bool,
-        seen: Seen<'_>,
-    ) -> Result<()> {
-        let Seen { content, twin, counts } = seen;
-        // An unchanged page was a lesson at an earlier visit, so now it only tests what was suggested since. Little
-        // text is a lesson only if an earlier page has it: then the page may belong to a trap.
-        let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. })
-            && (!says_little || has_known_text(judgement));
-        let is_lesson = is_lesson && content.is_some();
-        let (frontier, session) = (&mut self.frontier, &mut self.ledger.session);
-        match judgement.verdict {
-            Verdict::Unjudged if finding.status >= 400 => frontier.verdict(job, None, 0.0, session)?,
-            Verdict::Unjudged => frontier.no_verdict(job, false, session)?,
-            _ if says_little => frontier.says_little(job, is_lesson, session)?,
-            verdict => {
-                let brought = match judgement.unique_by {
-                    _ if verdict.is_duplicate() => Brought::Nothing,
-                    // The pages that it leads to are not fetched, so no trial can tell what they are worth.
-                    Some(UniqueBy::Links) if counts.away >= LinkCounts::MANY_AWAY => Brought::Media,
-                    Some(UniqueBy::Links) => Brought::Links,
-                    Some(
-                        UniqueBy::Media | UniqueBy::MediumBesideShared | UniqueBy::Aside | UniqueBy::LinksOfFewWords,
-                    ) => Brought::Media,
-                    None => Brought::Content,
-                };
-                frontier.verdict(job, Some(brought), judgement.novelty, session)?;
-            }
-        }
-        let is_unchanged = matches!(judgement.verdict, Verdict::Unchanged { .. }) && !says_little;
-        let Some(content) = content.filter(|_| is_lesson || is_unchanged) else { return Ok(()) };
-        let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
-        let twin = twin.filter(same).and_then(|twin| Url::parse(&twin.url).ok());
-        let lesson = Lesson {
-            url: &job.url,
-            id: job.page.url,
-            content,
-            twin: twin.as_ref(),
-            barren: has_known_text(judgement) && counts.beyond == 0,
-            depth: job.depth,
-            offspring: counts.within,
-        };
-        match is_lesson {
-            true => frontier.learn(job, &lesson, &ledger::shows, session)?,
-            false => frontier.learn_again(&lesson, &ledger::shows, session)?,
-        }
-        Ok(())
     }
 
     /// Writes a page to the outputs and to the state.
@@ -370,7 +310,7 @@ struct Taken {
 }
 
 /// Whether an answer is a page with text: no file, no redirect, no error, and no feed, which is a list.
-fn is_page_with_text(finding: &PageFinding) -> bool {
+pub(super) fn is_page_with_text(finding: &PageFinding) -> bool {
     finding.judgeable && finding.redirect.is_none() && !finding.is_feed
 }
 
@@ -379,13 +319,4 @@ fn is_page_with_text(finding: &PageFinding) -> bool {
 fn brings_little(finding: &PageFinding, likeness: Option<Likeness>) -> Option<bool> {
     let is_tiny = is_page_with_text(finding) && finding.stub.is_some_and(|stub| stub.is_tiny);
     likeness.map(|likeness| likeness.is_alike || is_tiny).or(is_tiny.then_some(true))
-}
-
-/// What a page shows, for the rules.
-#[derive(Clone, Copy)]
-struct Seen<'a> {
-    content: Option<Content>,
-    /// The page that it repeats.
-    twin: Option<&'a PageRecord>,
-    counts: LinkCounts,
 }
