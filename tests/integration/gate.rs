@@ -3,6 +3,7 @@
 //!
 //! `cargo test -p tests --test integration gate:: -- --nocapture` prints the numbers.
 
+mod pieces;
 mod two_sites;
 
 use std::sync::Arc;

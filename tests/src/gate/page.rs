@@ -76,6 +76,12 @@ impl Page {
         self
     }
 
+    /// Adds a text that no other page has, written as `html`.
+    pub fn own(mut self, number: u64, html: &str) -> Self {
+        self.things.push(Thing::Text(number));
+        self.html(html)
+    }
+
     /// Adds a picture, written as `html`.
     pub fn picture(mut self, number: u64, html: &str) -> Self {
         self.things.push(Thing::Picture(number));
