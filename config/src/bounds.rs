@@ -88,8 +88,8 @@ pub const HOSTS_COMPARED: usize = 4_096;
 /// The most gists of short pages that are remembered for one host.
 pub const GISTS: usize = 256;
 /// The pieces of pages that are remembered, of all hosts together. (A piece is a block of text, the text of a link in a
-/// list, or a picture.) Each takes eight bytes, so all take 4 MiB.
-pub const PIECES: usize = 1 << 19;
+/// list, or a picture.) Each takes eight bytes, so all take 1 MiB.
+pub const PIECES: usize = 1 << 17;
 /// The most forms of URLs of one host for which it is remembered whether their pages still bring something. Each takes
 /// eight bytes, so those of [`HOSTS_COMPARED`] hosts take 2 MiB.
 pub const FORMS: usize = 64;

@@ -134,8 +134,8 @@ impl TryFrom<u8> for Release {
 pub enum Brought {
     /// Text that no page before it had.
     Content,
-    /// Media, a text in its chrome, or links beside a few words. Its text is that of another page, or consists of pieces
-    /// that pages of its kind have shown.
+    /// Media, a text in its chrome, or links beside a few words. Its text is that of another page, or consists of
+    /// pieces that pages of its kind have shown.
     Media,
     /// Only links. Its text is that of another page, but it has other links. It counts as unique, and trials show what
     /// its links are worth.

@@ -106,7 +106,8 @@ impl Desk<'_> {
             validators = self.list_validators(&job)?;
         }
         let worn = if job.kind == JobKind::Resolve { Worn::default() } else { self.access.wear(&job.url, now)? };
-        Ok(Some(Order { job, validators, worn, said }))
+        let cut = job.kind == JobKind::Page && job.page.visit == 1 && self.repeats.wants(job.page.url);
+        Ok(Some(Order { job, validators, worn, said, cut }))
     }
 
     /// The next of the waiting jobs; `None` while a login is under way.

@@ -88,7 +88,7 @@ impl<F: Fetch> Fetchers<F> {
 
 /// Does one job and sends one answer, even if the fetcher panics.
 async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, order: Order) {
-    let (job, worn, said) = (order.job.clone(), order.worn.clone(), order.said.clone());
+    let (job, worn, said, cut) = (order.job.clone(), order.worn.clone(), order.said.clone(), order.cut);
     let answer = AssertUnwindSafe(shared.ask(order)).catch_unwind().await;
     #[cfg_attr(not(feature = "pdf"), allow(unused_mut))]
     let mut answer = answer.unwrap_or_else(|_| Err(FetchError::Protocol("panic in the fetcher".into())));
@@ -115,6 +115,7 @@ async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, order: Order) {
         ended_at,
         worn,
         said,
+        cut,
         answer,
         #[cfg(feature = "pdf")]
         document,

@@ -34,6 +34,8 @@ pub struct Order {
     pub worn: Worn,
     /// The statements of its origin about the use of pages.
     pub said: Option<Arc<Said>>,
+    /// Whether its page is to be cut into pieces.
+    pub cut: bool,
 }
 
 /// A job with its answer, on its way to a page worker.
@@ -49,6 +51,8 @@ pub struct Fetched {
     pub worn: Worn,
     /// The statements of its origin about the use of pages.
     pub said: Option<Arc<Said>>,
+    /// Whether its page is to be cut into pieces.
+    pub cut: bool,
     /// The answer.
     pub answer: Result<Answer, FetchError>,
     /// The text and links of a PDF file.

@@ -203,11 +203,10 @@ impl Engine<'_> {
                 return self.finish(reason);
             }
             self.take_late_reports()?;
-            let now = self.now();
-            if self.desk.ledger.is_due(now) {
+            if self.desk.ledger.is_due(self.now()) {
                 self.desk.commit()?;
             }
-            if now >= self.last_tick + TICK {
+            if self.now() >= self.last_tick + TICK {
                 self.tick(None);
             }
         }

@@ -37,8 +37,8 @@ impl Worker<'_> {
             self.text(answered, kind, content_type)
         };
         let stub = self.stub(response, &page);
-        let is_first = page.is_text && job.page.visit == 1 && (200..300).contains(&response.status);
-        let pieces = if is_first { self.reader.pieces(&page) } else { Vec::new() };
+        let is_cut = answered.cut && page.is_text && (200..300).contains(&response.status);
+        let pieces = if is_cut { self.reader.pieces(&page) } else { Vec::new() };
         let markup = if page.is_text { Markup::read(&response.body, &self.context.token) } else { Markup::default() };
         let permissions = self.permissions(answered, &page, &markup);
         let forbidden = self.context.purpose.and_then(|purpose| permissions.forbids(purpose, is_image(content_type)));

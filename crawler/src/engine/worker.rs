@@ -119,6 +119,8 @@ pub(super) struct Answered<'a> {
     pub ended_at: Millis,
     pub worn: &'a Worn,
     pub said: Option<&'a Said>,
+    /// Whether the page is to be cut into pieces.
+    pub cut: bool,
     pub response: &'a Response,
     /// The text and links of a PDF file.
     #[cfg(feature = "pdf")]
@@ -158,7 +160,7 @@ impl Worker<'_> {
 
     /// Makes one report of one answer, even if the parser panics.
     fn report_of(&mut self, item: Fetched) -> JobReport {
-        let Fetched { sequence, job, ended_at, worn, said, answer, .. } = item;
+        let Fetched { sequence, job, ended_at, worn, said, cut, answer, .. } = item;
         #[cfg(feature = "pdf")]
         let document = item.document;
         let (mut heard, mut received, mut numbers) = (None, 0, None);
@@ -180,6 +182,7 @@ impl Worker<'_> {
                     ended_at,
                     worn: &worn,
                     said: said.as_deref(),
+                    cut,
                     response: &response,
                     #[cfg(feature = "pdf")]
                     document: document.as_ref(),

@@ -1,11 +1,12 @@
 //! The pieces of a page: what it says, cut into parts that may stand on other pages, too. A site without end often
 //! arranges the same pieces in ever new ways: the events of a calendar, headlines, links to related pages. As a whole,
-//! each of its pages has a text that no other page has. Whoever remembers pieces sees that such a page says nothing new.
+//! each of its pages has a text that no other page has. Whoever remembers pieces sees that such a page says nothing
+//! new.
 //!
 //! A piece is the text of a block. If a block is a list of several links, each link is a piece, and so is the rest of
-//! the block. A medium is a piece, too, and so is the title of a page with few words. Chrome has no pieces. The order of the words of a piece does not count. Numbers
-//! do not count where they stand among many other words ("you are visitor 4711"). Where they do not (a cell of a table),
-//! they are what the piece says.
+//! the block. A medium is a piece, too, and so is the title of a page with few words. Chrome has no pieces. The order
+//! of the words of a piece does not count. Numbers do not count where they stand among many other words ("you are
+//! visitor 4711"). Where they do not (a cell of a table), they are what the piece says.
 
 use std::ops::Sub;
 

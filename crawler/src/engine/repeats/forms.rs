@@ -1,8 +1,8 @@
 //! The forms of URLs, and whether their pages still bring something. Session ids, dates and page numbers make URLs
 //! without end, but few forms. If the last pages of a form brought nothing, a new link of this form promises nothing.
 //!
-//! These forms are coarser than templates ([`frontier`] holds links by templates): a random id may look like a word or a
-//! number now and then, and must not make a form of its own.
+//! These forms are coarser than templates ([`frontier`] holds links by templates): a random id may look like a word or
+//! a number now and then, and must not make a form of its own.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -12,6 +12,9 @@
 //! (If it has new links that promise something, it spends nothing, and earns back one: [`Forms::promises`].) Learned
 //! rules count it to find traps (`barren`), and a lot that has fallen gains nothing by it.
 //!
+//! To cut a page into pieces and to look them up costs 3 to 5 % of a crawl. So only one page in a few is cut, until one
+//! of them repeats. Then all of the next pages of its host are.
+//!
 //! All this is in memory only. After a restart, a trap has to show its pieces once more.
 
 mod forms;
@@ -20,7 +23,7 @@ use std::collections::HashMap;
 
 use dedup_stage::judge::{Judgement, UniqueBy, Verdict};
 use dedup_stage::page::Piece;
-use dedup_stage::url::SiteId;
+use dedup_stage::url::{SiteId, UrlId};
 use frontier::Job;
 use frontier::rules::Family;
 use xxhash_rust::xxh3::xxh3_64;
@@ -41,8 +44,16 @@ type Shown = u64;
 pub(super) struct Repeats {
     /// In each bucket, the piece that was shown last comes first. Empty until there is a piece.
     buckets: Vec<[Shown; Self::OF_BUCKET]>,
-    /// The number of the pages of each host, as far as it matters.
-    pages: HashMap<u64, u32>,
+    hosts: HashMap<u64, OfHost>,
+}
+
+/// The pages of one host that were handed out.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfHost {
+    /// Their number, as far as it matters.
+    pages: u32,
+    /// The number of further pages that are all cut.
+    watched: u32,
 }
 
 /// The kind of a page.
@@ -68,9 +79,13 @@ impl Repeats {
     /// A bucket is one line of the cache.
     const OF_BUCKET: usize = 8;
     const BUCKETS: usize = config::bounds::PIECES / Self::OF_BUCKET;
-    /// The first pages of a host are not judged, and their pieces are not remembered. Most hosts have no more pages, and
-    /// a trap has more.
+    /// The first pages of a host are not judged, and their pieces are not remembered. Most hosts have no more pages,
+    /// and a trap has more.
     const FIRST: u32 = 64;
+    /// Of the other pages, one in this many is cut …
+    const ONE_IN: u64 = 8;
+    /// … and so many pages after one that repeats.
+    const WATCHED: u32 = 512;
     /// Fewer words tell nothing.
     const LEAST: u32 = 8;
     /// A page that repeats has at most this many words in new pieces. A new entry of a list has more, or a link.
@@ -80,9 +95,6 @@ impl Repeats {
 
     /// Who knows the pieces of a page. They are remembered.
     fn page(&mut self, site: SiteId, kind: Kind, pieces: &[Piece]) -> KnownTo {
-        if self.is_early(site) {
-            return KnownTo::Nobody;
-        }
         if self.buckets.is_empty() {
             self.buckets = vec![[0; Self::OF_BUCKET]; Self::BUCKETS];
         }
@@ -95,7 +107,10 @@ impl Repeats {
         }
         let are_few = |new: u32| new <= Self::NEW && new.saturating_mul(Self::NEW_ONE_IN) <= all;
         match all >= Self::LEAST {
-            true if are_few(new) => KnownTo::Kind,
+            true if are_few(new) => {
+                self.of(site).watched = Self::WATCHED;
+                KnownTo::Kind
+            }
             true if are_few(new_to_host) => KnownTo::Host,
             _ => KnownTo::Nobody,
         }
@@ -120,15 +135,24 @@ impl Repeats {
         known
     }
 
-    /// Whether a page is one of the first of its host. It is counted.
-    fn is_early(&mut self, site: SiteId) -> bool {
-        if self.pages.len() >= Self::HOSTS && !self.pages.contains_key(&site.host) {
-            self.pages.clear();
+    /// Whether a page that is handed out is to be cut into pieces. It is counted.
+    pub fn wants(&mut self, id: UrlId) -> bool {
+        let host = self.of(id.site);
+        if host.pages < Self::FIRST {
+            host.pages += 1;
+            return false;
         }
-        let pages = self.pages.entry(site.host).or_default();
-        let is_early = *pages < Self::FIRST;
-        *pages += u32::from(is_early);
-        is_early
+        let is_watched = host.watched > 0;
+        host.watched = host.watched.saturating_sub(1);
+        // The lowest bits of the hash choose other pages (`Frontier::says_little`).
+        is_watched || (id.url >> 8).is_multiple_of(Self::ONE_IN)
+    }
+
+    fn of(&mut self, site: SiteId) -> &mut OfHost {
+        if self.hosts.len() >= Self::HOSTS && !self.hosts.contains_key(&site.host) {
+            self.hosts.clear();
+        }
+        self.hosts.entry(site.host).or_default()
     }
 }
 
@@ -150,7 +174,10 @@ impl Desk<'_> {
         let site = job.page.url.site;
         let form = form(&job.url);
         let family = Family::of(&job.url).map_or(form, |family| xxh3_64(family.to_string().as_bytes()));
-        let known = self.repeats.page(site, Kind { form, family }, &finding.pieces);
+        let known = match finding.pieces.is_empty() {
+            true => KnownTo::Nobody,
+            false => self.repeats.page(site, Kind { form, family }, &finding.pieces),
+        };
         let known = if judgement.unique_by == Some(UniqueBy::Aside) { KnownTo::Nobody } else { known };
         let only_links = matches!(judgement.unique_by, Some(UniqueBy::Links | UniqueBy::LinksOfFewWords));
         let is_new = judgement.verdict == Verdict::Unique && !only_links && !says_little;
@@ -177,23 +204,32 @@ mod tests {
         Kind { form, family }
     }
 
-    /// A host of which enough pages were seen.
-    fn old() -> Repeats {
+    #[test]
+    fn few_pages_are_cut_until_one_repeats() {
         let mut repeats = Repeats::default();
-        for page in 0..u64::from(Repeats::FIRST) {
-            assert!(!is_known(&mut repeats, kind(1, 1), &pieces([0, 1, 2, 3, page])), "too early to say");
-        }
-        repeats
+        let wanted = |repeats: &mut Repeats, pages: u64| {
+            let ids = (0..pages).map(|page| UrlId { site: SITE, url: xxh3_64(&page.to_le_bytes()) });
+            ids.filter(|id| repeats.wants(*id)).count() as u64
+        };
+        let watched = u64::from(Repeats::WATCHED);
+        assert_eq!(wanted(&mut repeats, Repeats::FIRST.into()), 0, "the first pages");
+        let few = wanted(&mut repeats, 4_000);
+        assert!((400..600).contains(&few), "{few}");
+        repeats.page(SITE, kind(1, 1), &pieces(0..20));
+        assert_eq!(wanted(&mut repeats, 4_000), few, "a page with new pieces");
+        repeats.page(SITE, kind(1, 1), &pieces(0..20));
+        assert_eq!(wanted(&mut repeats, watched), watched, "a page that repeats");
+        assert_eq!(wanted(&mut repeats, 4_000), few);
     }
 
     #[test]
     fn what_pages_of_the_same_family_or_form_have_shown_is_known() {
         for other in [kind(1, 2), kind(2, 1), kind(1, 1)] {
-            let mut repeats = old();
-            assert!(!is_known(&mut repeats, kind(1, 1), &pieces(0..20)), "the first pages are not remembered");
+            let mut repeats = Repeats::default();
+            assert!(!is_known(&mut repeats, kind(1, 1), &pieces(0..20)));
             assert!(is_known(&mut repeats, other, &pieces((5..15).rev())));
         }
-        let mut repeats = old();
+        let mut repeats = Repeats::default();
         repeats.page(SITE, kind(1, 1), &pieces(0..20));
         let archive = pieces(5..15);
         assert_eq!(repeats.page(SITE, kind(2, 2), &archive), KnownTo::Host, "an archive lists what is known elsewhere");
@@ -202,16 +238,16 @@ mod tests {
 
     #[test]
     fn hosts_do_not_share_pieces() {
-        let mut repeats = old();
+        let mut repeats = Repeats::default();
         repeats.page(SITE, kind(1, 1), &pieces(0..20));
         let other = SiteId { domain: 1, host: 3 };
         let shown = (0..100).filter(|_| repeats.page(other, kind(1, 1), &pieces(0..20)) == KnownTo::Kind).count();
-        assert_eq!(shown, 100 - Repeats::FIRST as usize - 1);
+        assert_eq!(shown, 99);
     }
 
     #[test]
     fn one_new_piece_is_something_new_and_few_words_tell_nothing() {
-        let mut repeats = old();
+        let mut repeats = Repeats::default();
         repeats.page(SITE, kind(1, 1), &pieces(0..100));
         assert!(!is_known(&mut repeats, kind(1, 1), &pieces((0..100).chain([200]))), "a new event among a hundred");
         assert!(is_known(&mut repeats, kind(1, 1), &pieces((0..100).chain([200]))), "the second time");
@@ -223,7 +259,7 @@ mod tests {
 
     #[test]
     fn pieces_that_were_shown_lately_are_kept() {
-        let mut repeats = old();
+        let mut repeats = Repeats::default();
         for page in 0..200u64 {
             let junk = 1_000 + 5_000 * page..6_000 + 5_000 * page;
             repeats.page(SITE, kind(1, 1), &pieces(junk));
