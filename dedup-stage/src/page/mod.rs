@@ -118,8 +118,7 @@ pub struct Page {
     pub media: Vec<u64>,
     /// The number of media that `MAX_MEDIA` cut.
     pub media_cut: u32,
-    /// The running texts in its chrome, and those beside long texts that look like chrome. Empty if the page has no
-    /// signature.
+    /// The running texts in its chrome, and beside long texts that look like it. Empty if the page has no signature.
     pub asides: Vec<Aside>,
     /// Hash of all words of the visible text, in order. 0 if there are none.
     pub text: u64,
