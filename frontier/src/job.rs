@@ -209,7 +209,7 @@ pub enum Hold<'a> {
 /// The decision about a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Queued. A link of a duplicate is queued at once if it is tried, or if its counterpart has fallen.
+    /// Queued. A link of a duplicate is queued at once if it is tried, or if its counterpart has failed.
     Queued,
     /// Held or stopped.
     Held,

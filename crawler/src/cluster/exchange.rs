@@ -14,10 +14,10 @@ use tokio::sync::{mpsc, watch};
 
 use super::board::Board;
 use super::connect::BrokerConnection;
+use super::known_shares::KnownShares;
 use super::lease::Deadline;
 use super::pages::{Encoded, Group};
 use super::quota::Keeper;
-use super::roster::Roster;
 use super::tail::Listener;
 use super::waiting::Wait;
 use super::{Result, links, pages, tail};
@@ -29,7 +29,7 @@ pub struct PeerExchange {
     cluster: BrokerConnection,
     runtime: Handle,
     board: Board,
-    roster: Roster,
+    known_shares: KnownShares,
     partitions: u32,
     keys: Keys,
     deadline: Deadline,
@@ -61,7 +61,7 @@ pub struct Start {
     /// The board.
     pub board: Board,
     /// The list of shares.
-    pub roster: Roster,
+    pub known_shares: KnownShares,
     /// The number of partitions.
     pub partitions: u32,
     /// The share of this worker.
@@ -105,7 +105,7 @@ impl PeerExchange {
     /// Starts the readers. Returns the exchange, a sender of further events for the engine, and a receiver of the
     /// progress that the engine tells.
     pub fn start(start: Start) -> Result<(Self, Sender<Event>, watch::Receiver<PeerProgress>)> {
-        let Start { cluster, runtime, board, roster, partitions, share, keys, .. } = start;
+        let Start { cluster, runtime, board, known_shares, partitions, share, keys, .. } = start;
         let Start { deadline, life, places, sent, ordered, forwards, quota, .. } = start;
         let (events_in, events) = unbounded();
         let (groups, mut groups_out) = mpsc::unbounded_channel::<Encoded>();
@@ -159,7 +159,7 @@ impl PeerExchange {
             cluster,
             runtime,
             board,
-            roster,
+            known_shares,
             partitions,
             keys,
             deadline,
@@ -197,7 +197,7 @@ impl Peers for PeerExchange {
     fn send(&mut self, links: &[Outbound]) -> std::result::Result<(), PeersError> {
         let sent = links::send(
             &self.cluster,
-            (&self.board, &self.roster),
+            (&self.board, &self.known_shares),
             (&self.keys, self.partitions),
             links,
             (&self.life, &self.sent),

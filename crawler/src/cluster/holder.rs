@@ -6,8 +6,8 @@ use tokio::sync::watch;
 use super::board::Board;
 use super::connect::BrokerConnection;
 use super::joining::WorkerShare;
+use super::known_shares::KnownShares;
 use super::lease::Deadline;
-use super::roster::Roster;
 use super::task::WorkerTask;
 use crate::crawl::Member;
 
@@ -22,7 +22,7 @@ pub struct ShareHolder<'a> {
     /// The board.
     pub board: Board,
     /// The list of shares.
-    pub roster: Roster,
+    pub known_shares: KnownShares,
     /// The identity of the worker and of its directory.
     pub member: Member,
     /// The share.

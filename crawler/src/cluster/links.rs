@@ -18,8 +18,8 @@ use url::Url;
 
 use super::board::Board;
 use super::connect::BrokerConnection;
+use super::known_shares::KnownShares;
 use super::lease::Deadline;
-use super::roster::Roster;
 use super::shares::Assignment;
 use super::{ClusterError, Result, broker, pack};
 use crate::outbound::{Outbound, Wish};
@@ -58,16 +58,16 @@ pub fn decode(message: &[u8]) -> Result<Vec<Outbound>> {
     codec::decode(&bytes, "links").map_err(|_| damaged())
 }
 
-/// Sends links to the shares that have their hosts. `roster` says which shares these are. After the links were sent,
-/// the board is asked whether that is still true. When this returns, the links cannot be lost: a share that leaves
-/// takes all links that were sent to it before it left, and sends them on.
+/// Sends links to the shares that have their hosts. `known_shares` says which shares these are. After the links were
+/// sent, the board is asked whether that is still true. When this returns, the links cannot be lost: a share that
+/// leaves takes all links that were sent to it before it left, and sends them on.
 ///
 /// # Errors
 ///
 /// The same as [`publish`].
 pub async fn send(
     cluster: &BrokerConnection,
-    (board, roster): (&Board, &Roster),
+    (board, known_shares): (&Board, &KnownShares),
     (keys, partitions): (&Keys, u32),
     links: &[Outbound],
     (life, sent): (&str, &AtomicU64),
@@ -78,7 +78,7 @@ pub async fn send(
     let links: Vec<(u32, &Outbound)> = links.iter().filter_map(|link| Some((partition(link)?, link))).collect();
     let mut before: Option<Arc<Assignment>> = None;
     loop {
-        let now = roster.get();
+        let now = known_shares.get();
         let mut by_share: BTreeMap<usize, Vec<&Outbound>> = BTreeMap::new();
         for (partition, link) in &links {
             let share = now.share_of(*partition).ok_or_else(|| ClusterError::Damaged("the list of shares".into()))?;
@@ -98,7 +98,7 @@ pub async fn send(
         }
         // The board is asked after the links were sent: a share that has left by then may not have taken them.
         let after = loop {
-            match roster.refresh(board).await {
+            match known_shares.refresh(board).await {
                 Ok(after) => break after,
                 Err(error) if deadline.is_over() => return Err(error),
                 Err(error) => tracing::warn!("{error}; asking again"),

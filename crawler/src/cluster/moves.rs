@@ -103,7 +103,7 @@ impl ShareHolder<'_> {
         let mut dir = CrawlDir::with_session(&self.task.dir, Session::new(Box::new(disk)))?;
         let mut is_told = false;
         loop {
-            let assignment = self.runtime.wait_for(self.roster.refresh(&self.board))?;
+            let assignment = self.runtime.wait_for(self.known_shares.refresh(&self.board))?;
             self.own(&assignment)?;
             let gift = dir.gift().map_err(EngineError::from)?;
             if gift.is_none() && !assignment.concerns(share) {
@@ -176,7 +176,7 @@ impl ShareHolder<'_> {
     fn finish(&self, dir: &mut CrawlDir, gift: &Gift, writer: &CommitWriter) -> std::result::Result<(), WorkerError> {
         let share = self.place.share;
         let is_given = || -> Result<bool> {
-            let assignment = self.runtime.wait_for(self.roster.refresh(&self.board))?;
+            let assignment = self.runtime.wait_for(self.known_shares.refresh(&self.board))?;
             self.own(&assignment)?;
             Ok(assignment.shares[share].gave == gift.name)
         };
@@ -227,7 +227,7 @@ impl ShareHolder<'_> {
                 dir.take_part(commit.batch()?, &mut rest)?;
                 self.task.without.halt("taken-in-part");
             }
-            let assignment = self.roster.get();
+            let assignment = self.known_shares.get();
             let is_named = |name: &str| assignment.moves.iter().any(|one| one.name == name);
             dir.end_taking(&one.name, &one.partitions.sites(crawl.partitions), &rest, is_named)?;
             tracing::info!("{} partitions were taken", one.partitions.count());
@@ -255,7 +255,7 @@ impl ShareHolder<'_> {
     pub fn begin_to_leave(&self) -> Result<bool> {
         let share = self.place.share;
         self.change(|assignment| assignment.begin_to_leave(share))?;
-        let assignment = self.runtime.wait_for(self.roster.refresh(&self.board))?;
+        let assignment = self.runtime.wait_for(self.known_shares.refresh(&self.board))?;
         Ok(assignment.shares[share].stay != Stay::Stays)
     }
 
@@ -285,7 +285,7 @@ impl ShareHolder<'_> {
             let named = (format!("{}-left", self.life), Default::default());
             let sent = links::send(
                 cluster,
-                (&self.board, &self.roster),
+                (&self.board, &self.known_shares),
                 (&of_urls, crawl.partitions),
                 &links,
                 (&named.0, &named.1),

@@ -57,7 +57,7 @@ impl Run<'_> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> std::result::Result<(StopReason, Stats, Why), WorkerError> {
-        let ShareHolder { task, runtime, cluster, board, roster, place, life, deadline, lost, .. } = self.holder;
+        let ShareHolder { task, runtime, cluster, board, known_shares, place, life, deadline, lost, .. } = self.holder;
         let crawl = &self.versioned.record;
         let disk = CrawlDir::open_disk(&task.dir)?;
         self.open.open(disk.reader());
@@ -73,7 +73,7 @@ impl Run<'_> {
         let keeper = Keeper {
             board: board.clone(),
             share: place.share,
-            shares: roster.get().staying().max(1),
+            shares: known_shares.get().staying().max(1),
             life: life.clone(),
             most,
             careless: task.without.quota,
@@ -87,7 +87,7 @@ impl Run<'_> {
             cluster: cluster.clone(),
             runtime: runtime.handle().clone(),
             board: board.clone(),
-            roster: roster.clone(),
+            known_shares: known_shares.clone(),
             partitions: crawl.partitions,
             share: place.share,
             keys: parts.context.keys.clone(),
@@ -107,7 +107,7 @@ impl Run<'_> {
             deadline: deadline.clone(),
             most,
             revision: self.versioned.revision,
-            roster: roster.clone(),
+            known_shares: known_shares.clone(),
             events: events.clone(),
             control: self.control.0.clone(),
         };

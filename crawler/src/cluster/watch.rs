@@ -19,10 +19,10 @@ use tokio::time::{Instant, timeout};
 use super::board::Board;
 use super::connect::BrokerConnection;
 use super::joining::WorkerShare;
+use super::known_shares::KnownShares;
 use super::lease::Deadline;
 use super::quota::Quota;
 use super::record::{Control, Crawl, WantedState, keys};
-use super::roster::Roster;
 use super::shares::Assignment;
 use super::tail::last;
 use super::{Result, broker, links};
@@ -49,7 +49,7 @@ pub struct Watch {
     /// limits.
     pub revision: u64,
     /// The list of shares, for the engine.
-    pub roster: Roster,
+    pub known_shares: KnownShares,
     /// The channel of events to the engine.
     pub events: Sender<Event>,
     /// The channel of orders to the engine.
@@ -127,7 +127,7 @@ impl Watch {
         let wanted =
             self.board.get::<Control>(keys::CONTROL).await?.map_or(WantedState::Run, |message| message.record.wish);
         let seeds = self.board.need::<Crawl>(keys::CRAWL).await?.revision != self.revision;
-        let assignment = self.roster.refresh(&self.board).await?;
+        let assignment = self.known_shares.refresh(&self.board).await?;
         let shares = assignment.concerns(self.place.share);
         let quiet = if own.phase.is_quiet() && !shares { self.all_quiet(own, &assignment).await? } else { None };
         Ok(BoardView { wanted, seeds, shares, quiet })
@@ -162,7 +162,7 @@ impl Watch {
             }
         }
         // While hosts move, they belong to nobody, or to a worker that has not reported them yet.
-        if !Arc::ptr_eq(&self.roster.refresh(&self.board).await?, assignment) {
+        if !Arc::ptr_eq(&self.known_shares.refresh(&self.board).await?, assignment) {
             return Ok(None);
         }
         if self.most > 0 {

@@ -18,12 +18,12 @@ use super::connect::BrokerConnection;
 use super::health::Health;
 use super::holder::ShareHolder;
 use super::joining::{Seeker, WorkerShare};
+use super::known_shares::KnownShares;
 use super::lease::HeldLease;
 use super::logged;
 use super::moves::Arranged;
 use super::patience::patiently;
 use super::record::{Crawl, FORMAT, Worker, keys, random};
-use super::roster::Roster;
 use super::run::Run;
 use super::shares::Assignment;
 use super::snapshots::{self, Folder, Maker, Taken};
@@ -66,8 +66,9 @@ pub fn work<O: Observer>(
     let (life, deadline, held) = (held.life().to_owned(), held.deadline.clone(), Arc::new(Mutex::new(held)));
     let (lost_in, lost) = watch::channel(None);
     let keeping = runtime.spawn(keep(Arc::clone(&held), lost_in, task.without.fence));
-    let roster = Roster::default();
-    let holder = ShareHolder { task, runtime: &runtime, cluster, board, roster, member, place, life, deadline, lost };
+    let known_shares = KnownShares::default();
+    let holder =
+        ShareHolder { task, runtime: &runtime, cluster, board, known_shares, member, place, life, deadline, lost };
     let worked = holder.work(&control, versioned, begins);
     keeping.abort();
     // The lease is given back even after an error: another worker can have the share.
@@ -201,7 +202,7 @@ impl ShareHolder<'_> {
         let is_over = || self.deadline.is_over();
         let kept = runtime.wait_for(patiently(is_over, async || snapshots::kept(board, place.share).await))?;
         let (last, restored) = snapshots::restore(&kept, folder.as_ref(), &task.dir, member)?;
-        let assignment = runtime.wait_for(patiently(is_over, async || self.roster.refresh(board).await))?;
+        let assignment = runtime.wait_for(patiently(is_over, async || self.known_shares.refresh(board).await))?;
         settle(task, crawl, member, place.share, &assignment)?;
         let from = logged::place_of(&CrawlDir::open_disk(&task.dir)?).map_err(EngineError::from)?;
         let mut replayed = 0;

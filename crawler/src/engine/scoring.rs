@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, Sender, at, never, select};
 
 use super::message::{Finding, JobReport, PageFinding};
-use crate::score::{Program, Said, finish};
+use crate::score::{Program, ScorerLine, finish};
 
 /// At most this many questions are asked together.
 const BATCH: usize = 64;
@@ -59,7 +59,7 @@ impl Stage {
                     // The engine has ended, so scores are not needed any more.
                     Err(_) => return,
                 },
-                recv(said) -> said => self.hear(said.unwrap_or(Said::Ended)),
+                recv(said) -> said => self.hear(said.unwrap_or(ScorerLine::Ended)),
                 recv(time) -> _ => self.failed("is silent"),
             }
         }
@@ -93,9 +93,9 @@ impl Stage {
         }
     }
 
-    fn hear(&mut self, said: Said) {
+    fn hear(&mut self, said: ScorerLine) {
         match said {
-            Said::Score { id, score } => {
+            ScorerLine::Score { id, score } => {
                 let place = match id {
                     Some(id) => self.open.iter().position(|asked| asked.id == id),
                     None => (!self.open.is_empty()).then_some(0),
@@ -108,8 +108,8 @@ impl Stage {
                 self.program.answered(self.open.len());
                 let _ = self.scored.send(vec![report]);
             }
-            Said::Nonsense(line) => self.failed(&format!("says {line:?}, which is no score")),
-            Said::Ended => self.failed("has ended"),
+            ScorerLine::Nonsense(line) => self.failed(&format!("says {line:?}, which is no score")),
+            ScorerLine::Ended => self.failed("has ended"),
         }
     }
 

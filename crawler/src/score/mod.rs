@@ -11,7 +11,7 @@
 //! a score.
 
 mod program;
-mod said;
+mod scorer_line;
 
 use dedup_stage::page::{Page, Reader};
 use serde::Serialize;
@@ -19,7 +19,7 @@ use url::Url;
 
 use crate::extract::head;
 pub use program::Program;
-pub use said::Said;
+pub use scorer_line::ScorerLine;
 
 /// The most bytes of text in a question.
 const MAX_TEXT: usize = 64 << 10;

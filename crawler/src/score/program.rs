@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, never};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::Said;
+use super::ScorerLine;
 
 /// A program of the user. Its process may be running or not.
 #[derive(Debug)]
@@ -25,14 +25,14 @@ pub struct Program {
     failures: u32,
     /// The time before which it is not started.
     rests_until: Option<Instant>,
-    silent: Receiver<Said>,
+    silent: Receiver<ScorerLine>,
 }
 
 #[derive(Debug)]
 struct Running {
     child: Child,
     questions: Sender<Vec<u8>>,
-    said: Receiver<Said>,
+    said: Receiver<ScorerLine>,
     /// The last line of its stderr.
     complaint: Arc<Mutex<String>>,
 }
@@ -84,7 +84,7 @@ impl Program {
     }
 
     /// The channel of its answers.
-    pub fn said(&self) -> &Receiver<Said> {
+    pub fn said(&self) -> &Receiver<ScorerLine> {
         self.running.as_ref().map_or(&self.silent, |running| &running.said)
     }
 
@@ -124,7 +124,7 @@ impl Drop for Program {
         // The program sees the end of its input, and may end by itself.
         drop(questions);
         let deadline = Instant::now() + Self::GRACE;
-        while let Ok(Said::Score { .. } | Said::Nonsense(_)) = said.recv_deadline(deadline) {}
+        while let Ok(ScorerLine::Score { .. } | ScorerLine::Nonsense(_)) = said.recv_deadline(deadline) {}
         Running { child, questions: bounded(0).0, said, complaint }.end();
     }
 }
@@ -166,9 +166,9 @@ fn start(command: &str) -> std::io::Result<Running> {
     std::thread::spawn(move || {
         if let Some(stdout) = stdout {
             // If the program was given up, the receiver is gone.
-            each_line(stdout, |line| sender.send(Said::read(line)).is_ok());
+            each_line(stdout, |line| sender.send(ScorerLine::read(line)).is_ok());
         }
-        let _ = sender.send(Said::Ended);
+        let _ = sender.send(ScorerLine::Ended);
     });
     std::thread::spawn(move || {
         let Some(stderr) = stderr else { return };

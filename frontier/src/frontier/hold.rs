@@ -1,5 +1,5 @@
 //! How links of duplicates enter the frontier. A link is held for its counterpart or as news, or learned rules stop it.
-//! It is queued if it must be tried, or if its counterpart has fallen. Also here: `Frontier::release`, which queues a
+//! It is queued if it must be tried, or if its counterpart has failed. Also here: `Frontier::release`, which queues a
 //! URL that is held, stopped or refused.
 
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Frontier {
         is_open(self.urls.get(url))
     }
 
-    /// Takes a link of a duplicate in `drop` mode. It is held, unless it must be tried or its counterpart has fallen.
+    /// Takes a link of a duplicate in `drop` mode. It is held, unless it must be tried or its counterpart has failed.
     pub fn hold(&mut self, found: &Found<'_>, hold: Hold<'_>, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
@@ -191,7 +191,7 @@ impl Frontier {
                 self.waits_for(id, at);
                 Way::Hold(at)
             }
-            StandIn::Fallen => {
+            StandIn::Failed => {
                 if Strictness::between(id.site, counterpart.site) == Strictness::Foreign {
                     self.pair_lacks(id, counterpart, session)?;
                 }

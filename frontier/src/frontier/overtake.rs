@@ -194,7 +194,7 @@ impl Frontier {
         let (at, is_fetched) = match stand_in(&self.urls, other, entry.id, session)? {
             StandIn::Well(at) => (at, true),
             StandIn::Pending(at) => (at, false),
-            StandIn::Fallen | StandIn::News => return Ok(None),
+            StandIn::Failed | StandIn::News => return Ok(None),
         };
         let ladder_key = pair_key(entry.id, at);
         let ladder = Ladder::get(ladder_key, session)?;

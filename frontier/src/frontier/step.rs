@@ -82,7 +82,7 @@ impl Frontier {
         }
     }
 
-    /// A link is held for the first of its counterparts that has not fallen. If all have fallen, it is queued.
+    /// A link is held for the first of its counterparts that has not failed. If all have failed, it is queued.
     fn hold_again(&mut self, id: UrlId, mut counterparts: Vec<UrlId>, link: Kept, session: &mut Session) -> Result<()> {
         let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
         let found = again(&url, id, &link, Via::Link);
@@ -108,7 +108,7 @@ impl Frontier {
         self.go(&found, Way::Follow(why), session).map(|_| ())
     }
 
-    /// A stopped URL is tried, stays stopped, or is queued because its representative has fallen.
+    /// A stopped URL is tried, stays stopped, or is queued because its representative has failed.
     fn stop_again(&mut self, id: UrlId, stop: Stop, link: Kept, anchor: UrlId, session: &mut Session) -> Result<()> {
         let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
         let ladder_key = self.rules.as_ref().and_then(|rules| stop_key(&stop, rules, id, &url));
@@ -137,7 +137,7 @@ impl Frontier {
                 self.waits_for(id, at);
                 self.stop_for(id, stop, link, anchor, session)?;
             }
-            StandIn::Fallen | StandIn::News => {
+            StandIn::Failed | StandIn::News => {
                 if let Some(ladder_key) = ladder_key {
                     ladder.put(ladder_key, session);
                 }

@@ -17,7 +17,7 @@ pub enum StandIn {
     Pending(UrlId),
     /// The counterpart or representative was never met, failed, was refused, is missing, or waits for the URL in
     /// question.
-    Fallen,
+    Failed,
     /// The counterpart or representative is held as news. It will be fetched only as a trial.
     News,
 }
@@ -31,7 +31,7 @@ pub fn stand_in(urls: &Urls, id: UrlId, of: UrlId, session: &Session) -> Result<
     loop {
         // A circle of redirects, holds or stops ends here, too.
         if at == of || steps > MOST {
-            return Ok(StandIn::Fallen);
+            return Ok(StandIn::Failed);
         }
         steps += 1;
         let next = match urls.get(at.url) {
@@ -55,7 +55,7 @@ pub fn stand_in(urls: &Urls, id: UrlId, of: UrlId, session: &Session) -> Result<
         };
         match next {
             Some(next) => at = next,
-            None => return Ok(StandIn::Fallen),
+            None => return Ok(StandIn::Failed),
         }
     }
 }

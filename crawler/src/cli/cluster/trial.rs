@@ -15,7 +15,7 @@ use super::super::summary::SummaryOf;
 use super::super::{end_code, exit, signals};
 use super::{say, settings, stands, text};
 use crate::cluster::loopback::child::{self, Child};
-use crate::cluster::loopback::{Loopback, Trial};
+use crate::cluster::loopback::{Loopback, LoopbackSettings};
 use crate::cluster::{CrawlStatus, operate};
 use crate::engine::{Control, Phase, StopReason};
 
@@ -56,7 +56,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     // This comes before any broker is installed.
     operate::refuse_settings(&settings)?;
     let progress = settings.output.progress;
-    let trial = Trial { dir: dir.clone(), settings, seeds, workers: workers.into(), lease, server: nats_server };
+    let trial =
+        LoopbackSettings { dir: dir.clone(), settings, seeds, workers: workers.into(), lease, server: nats_server };
     let mut loopback = Loopback::start(trial, &mut |line| say!("{line}"))?;
     introduce(&mut loopback, &dir);
     let (last, code) = watch(&mut loopback, &control, progress)?;

@@ -38,7 +38,7 @@ const END: Duration = Duration::from_secs(5);
 
 /// The settings of a trial crawl on loopback.
 #[derive(Debug)]
-pub struct Trial {
+pub struct LoopbackSettings {
     /// The directory for all files.
     pub dir: PathBuf,
     /// The settings of the crawl, if it must be made.
@@ -74,8 +74,8 @@ impl Loopback {
     /// # Errors
     ///
     /// [`ClusterError::Usage`] if the arguments make no sense.
-    pub fn start(trial: Trial, say: &mut dyn FnMut(String)) -> Result<Self> {
-        let Trial { dir, settings, seeds, workers, lease, server } = trial;
+    pub fn start(wanted: LoopbackSettings, say: &mut dyn FnMut(String)) -> Result<Self> {
+        let LoopbackSettings { dir, settings, seeds, workers, lease, server } = wanted;
         let is_made = Self::is_made(&dir);
         if !is_made && seeds.is_empty() {
             let what = "no seeds: give at least one URL to start from, as in: crawler cluster try https://some.site/";

@@ -10,9 +10,9 @@ use super::shares::Assignment;
 
 /// The list of shares, as it was read from the board last.
 #[derive(Clone, Debug, Default)]
-pub struct Roster(Arc<RwLock<Arc<Assignment>>>);
+pub struct KnownShares(Arc<RwLock<Arc<Assignment>>>);
 
-impl Roster {
+impl KnownShares {
     /// The list as it was read last.
     pub fn get(&self) -> Arc<Assignment> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()

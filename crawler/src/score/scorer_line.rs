@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 /// One line of a program's output, or its end.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum ScorerLine {
     /// A score in 0..1, and the question that it answers.
     Score {
         /// The number of the question; `None` for the oldest question.
@@ -18,7 +18,7 @@ pub enum Said {
     Ended,
 }
 
-impl Said {
+impl ScorerLine {
     /// The number of bytes of such a line that are shown to users.
     const SHOWN: usize = 80;
 
@@ -35,12 +35,12 @@ impl Said {
             Ok(Line::Whole { id, score }) => (id, score),
             Err(_) => return Self::nonsense(line),
         };
-        if (0.0..=1.0).contains(&score) { Said::Score { id, score } } else { Self::nonsense(line) }
+        if (0.0..=1.0).contains(&score) { ScorerLine::Score { id, score } } else { Self::nonsense(line) }
     }
 
     fn nonsense(line: &[u8]) -> Self {
         let text = String::from_utf8_lossy(&line[..line.len().min(Self::SHOWN)]);
-        Said::Nonsense(text.trim_end().to_owned())
+        ScorerLine::Nonsense(text.trim_end().to_owned())
     }
 }
 
@@ -50,15 +50,15 @@ mod tests {
 
     #[test]
     fn a_line_is_a_score_or_nonsense() {
-        let score = |id, score| Said::Score { id, score };
-        assert_eq!(Said::read(b"{\"id\":7,\"score\":0.5}\n"), score(Some(7), 0.5));
-        assert_eq!(Said::read(b"{\"score\":1,\"url\":\"x\"}\n"), score(None, 1.0));
-        assert_eq!(Said::read(b"0.25\r\n"), score(None, 0.25));
+        let score = |id, score| ScorerLine::Score { id, score };
+        assert_eq!(ScorerLine::read(b"{\"id\":7,\"score\":0.5}\n"), score(Some(7), 0.5));
+        assert_eq!(ScorerLine::read(b"{\"score\":1,\"url\":\"x\"}\n"), score(None, 1.0));
+        assert_eq!(ScorerLine::read(b"0.25\r\n"), score(None, 0.25));
         for line in
             ["", "1.5", "-0.1", "NaN", "{\"id\":1}", "loading model", "{\"id\":-1,\"score\":0.5}", "null", "[1]"]
         {
-            assert_eq!(Said::read(line.as_bytes()), Said::Nonsense(line.to_owned()), "{line}");
+            assert_eq!(ScorerLine::read(line.as_bytes()), ScorerLine::Nonsense(line.to_owned()), "{line}");
         }
-        assert_eq!(Said::read(&[b'x'; 1_000]), Said::Nonsense("x".repeat(80)));
+        assert_eq!(ScorerLine::read(&[b'x'; 1_000]), ScorerLine::Nonsense("x".repeat(80)));
     }
 }
