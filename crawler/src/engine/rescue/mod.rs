@@ -140,8 +140,12 @@ impl Rescue {
         } else if let Some(frontier::Trial::Lot(lot)) = job.trial.as_deref() {
             put(job.page.url, result(TrialRecord { lot: *lot, ..TrialRecord::default() }), session);
             frontier.lot_brought(*lot, job.page.url.site, new, session);
-        } else if !new && source.and_then(|id| read(id, session)).is_some_and(|trial| trial.new != Some(true)) {
-            // A page on the way from a trial to the pages behind it.
+        } else if !new
+            && source.and_then(|id| read(id, session)).is_some_and(|trial| trial.new != Some(true))
+            && read(job.page.url, session).is_none_or(|trial| trial.round == 0)
+        {
+            // A page on the way from a trial to the pages behind it. (A page that was drawn may be visited again. It keeps
+            // its record.)
             put(job.page.url, result(TrialRecord::default()), session);
         }
         let (mut at, mut steps) = (source.filter(|_| new), 0);
