@@ -106,7 +106,8 @@ impl Desk<'_> {
             validators = self.list_validators(&job)?;
         }
         let worn = if job.kind == JobKind::Resolve { Worn::default() } else { self.access.wear(&job.url, now)? };
-        let cut = job.kind == JobKind::Page && job.page.visit == 1 && self.repeats.wants(job.page.url);
+        let is_first = job.kind == JobKind::Page && job.page.visit == 1 && !job.is_requisite();
+        let cut = is_first && self.repeats.wants(job.page.url);
         Ok(Some(Order { job, validators, worn, said, cut }))
     }
 

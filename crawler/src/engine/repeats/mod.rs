@@ -44,13 +44,14 @@ type Shown = u64;
 pub(super) struct Repeats {
     /// In each bucket, the piece that was shown last comes first. Empty until there is a piece.
     buckets: Vec<[Shown; Self::OF_BUCKET]>,
+    /// By the hash of the host.
     hosts: HashMap<u64, OfHost>,
 }
 
 /// The pages of one host that were handed out.
 #[derive(Clone, Copy, Debug, Default)]
 struct OfHost {
-    /// Their number, as far as it matters.
+    /// Their number, up to [`Repeats::FIRST`].
     pages: u32,
     /// The number of further pages that are all cut.
     watched: u32,
@@ -173,12 +174,14 @@ impl Desk<'_> {
         }
         let site = job.page.url.site;
         let form = form(&job.url);
-        let family = Family::of(&job.url).map_or(form, |family| xxh3_64(family.to_string().as_bytes()));
-        let known = match finding.pieces.is_empty() {
-            true => KnownTo::Nobody,
-            false => self.repeats.page(site, Kind { form, family }, &finding.pieces),
-        };
-        let known = if judgement.unique_by == Some(UniqueBy::Aside) { KnownTo::Nobody } else { known };
+        let mut known = KnownTo::Nobody;
+        if !finding.pieces.is_empty() {
+            let family = Family::of(&job.url).map_or(form, |family| xxh3_64(family.to_string().as_bytes()));
+            known = self.repeats.page(site, Kind { form, family }, &finding.pieces);
+        }
+        if judgement.unique_by == Some(UniqueBy::Aside) {
+            known = KnownTo::Nobody;
+        }
         let only_links = matches!(judgement.unique_by, Some(UniqueBy::Links | UniqueBy::LinksOfFewWords));
         let is_new = judgement.verdict == Verdict::Unique && !only_links && !says_little;
         self.forms.brought(site, form, is_new && known == KnownTo::Nobody);

@@ -26,6 +26,7 @@ use frontier::{Drawn, Frontier, Lot, Lots};
 
 use super::Rescue;
 use super::looks::left_of;
+use super::siblings;
 use super::state::Excused;
 use super::trials::{LotResults, Results, families};
 use crate::engine::error::Result;
@@ -125,7 +126,7 @@ impl Rescue {
     ) -> Result<bool> {
         let mut lots = results.lots_without(&self.state.excused);
         lots.retain(|lot, _| !falls.waiting.contains(lot));
-        let any = self.release(&falls.now, &lots, results, frontier, ledger);
+        let any = self.release(&falls.now, &lots, results, frontier, ledger)?;
         if any {
             let all = results.lots();
             let tried = falls.waiting.iter().filter_map(|lot| all.get(lot).map(|result| (*lot, *result)));
@@ -166,7 +167,7 @@ impl Rescue {
             retain_worth(&mut sections, |lots| lots.section, frontier, ledger)?;
             fall.append(&mut sections);
         }
-        let any = self.release(&fall, &lots, results, frontier, ledger);
+        let any = self.release(&fall, &lots, results, frontier, ledger)?;
         if any {
             self.save(ledger);
         }
@@ -182,14 +183,13 @@ impl Rescue {
         results: &Results,
         frontier: &mut Frontier,
         ledger: &mut Ledger,
-    ) -> bool {
+    ) -> Result<bool> {
         for (lot, result) in fall {
             frontier.fall(*lot, result.site, false, result.gained, &mut ledger.session);
         }
-        let siblings = results.siblings.iter().filter(|(lot, of)| **lot != Lot(0) && of.are_worth_it());
-        let siblings: Vec<_> = siblings.filter(|(lot, _)| !frontier.has_fallen(**lot)).collect();
+        let siblings = siblings::that_fall(results, frontier, ledger)?;
         for (lot, of) in &siblings {
-            frontier.fall(**lot, of.site, true, of.new.pages, &mut ledger.session);
+            frontier.fall(*lot, of.site, true, of.new.pages, &mut ledger.session);
         }
         let mut families = families(tried);
         families.retain(|family, found| {
@@ -199,7 +199,7 @@ impl Rescue {
         for (family, found) in &families {
             frontier.fall(*family, found.site, true, found.gained, &mut ledger.session);
         }
-        !(fall.is_empty() && siblings.is_empty() && families.is_empty())
+        Ok(!(fall.is_empty() && siblings.is_empty() && families.is_empty()))
     }
 }
 

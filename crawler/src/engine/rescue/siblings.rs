@@ -6,9 +6,15 @@
 //! the pages `/blog` of a few hosts are new, or lead to many pages, all pages `/blog` are fetched, and no page
 //! `/contact` is.
 
-use dedup_stage::url::SiteId;
+use std::cmp::Reverse;
 
-use super::trials::TrialRecord;
+use dedup_stage::url::SiteId;
+use frontier::{Frontier, Lot};
+
+use super::looks::left_of;
+use super::trials::{Results, TrialRecord};
+use crate::engine::error::Result;
+use crate::engine::ledger::Ledger;
 
 /// The results of the siblings that were drawn and answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,12 +37,18 @@ pub struct NewPages {
 }
 
 impl SiblingResults {
+    /// One trial alone says nothing about siblings. In a partial copy of a site, nearly every URL has a counterpart of
+    /// its own.
+    const LEAST: u64 = 2;
     /// Siblings fall if at least this many of them are new …
     const ALIKE: u64 = 3;
     /// … and if these are at least one in this many of those that were tried …
     const ALIKE_ONE_IN: u64 = 4;
     /// … or if the new ones lead to at least this many pages for each one that was tried.
     const LEADS: u64 = 1;
+    /// At most this many siblings fall at once, those first that have the most URLs left. When they fall, all records of
+    /// URLs are read for each.
+    const AT_ONCE: usize = 16;
 
     /// Adds a URL that was drawn.
     pub fn add(&mut self, site: SiteId, trial: TrialRecord) {
@@ -48,9 +60,23 @@ impl SiblingResults {
     /// Whether the siblings that were not tried are worth the fetches.
     pub fn are_worth_it(&self) -> bool {
         let NewPages { pages, opened } = self.new;
+        if self.tried < Self::LEAST {
+            return false;
+        }
         let are_alike = pages >= Self::ALIKE && pages * Self::ALIKE_ONE_IN >= self.tried;
         are_alike || (pages > 0 && opened >= Self::LEADS * self.tried)
     }
+}
+
+/// The siblings that fall now: they are worth it, have not fallen, and have URLs left.
+pub fn that_fall(results: &Results, frontier: &mut Frontier, ledger: &Ledger) -> Result<Vec<(Lot, SiblingResults)>> {
+    let worth = results.siblings.iter().filter(|(lot, of)| of.are_worth_it() && !frontier.has_fallen(**lot));
+    let worth: Vec<_> = worth.map(|(lot, of)| (*lot, *of)).collect();
+    let left = left_of(worth.iter().map(|(lot, _)| *lot), |lots| lots.siblings, frontier, ledger)?;
+    let mut fall: Vec<_> = worth.into_iter().filter(|(lot, _)| left.contains_key(lot)).collect();
+    fall.sort_by_key(|(lot, _)| Reverse(left[lot]));
+    fall.truncate(SiblingResults::AT_ONCE);
+    Ok(fall)
 }
 
 impl NewPages {
@@ -88,5 +114,6 @@ mod tests {
         let some = |new: &[(bool, u32)], copies| of(&[new, &vec![copy; copies]].concat()).are_worth_it();
         assert!(some(&[(true, 0); 3], 9) && !some(&[(true, 0); 3], 10) && !some(&[(true, 0); 2], 0));
         assert!(some(&[(true, 12)], 11) && !some(&[(true, 12)], 12));
+        assert!(!some(&[(true, 12)], 0), "one trial");
     }
 }

@@ -81,7 +81,9 @@ impl Results {
     fn add(&mut self, site: SiteId, trial: TrialRecord) {
         let TrialRecord { lot, family, section, siblings, .. } = trial;
         if trial.round > 0 {
-            self.siblings.entry(siblings).or_default().add(site, trial);
+            if siblings != Lot(0) {
+                self.siblings.entry(siblings).or_default().add(site, trial);
+            }
             self.new.add(trial);
             let lots = Lots { section, lot, family, siblings: Lot::default() };
             let new = || (lots, LotResults { site, lot, family, ..LotResults::default() });
