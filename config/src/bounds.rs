@@ -90,6 +90,9 @@ pub const GISTS: usize = 256;
 /// The pieces of pages that are remembered, of all hosts together. (A piece is a block of text, the text of a link in a
 /// list, or a picture.) Each takes eight bytes, so all take 1 MiB.
 pub const PIECES: usize = 1 << 17;
+/// The rows of words that trials have shown and that are remembered, of all hosts together. Each takes four bytes, so all
+/// take 512 KiB.
+pub const ROWS_OF_WORDS: usize = 1 << 17;
 /// The most forms of URLs of one host for which it is remembered whether their pages still bring something. Each takes
 /// eight bytes, so those of [`HOSTS_COMPARED`] hosts take 2 MiB.
 pub const FORMS: usize = 64;

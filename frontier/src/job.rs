@@ -137,6 +137,10 @@ pub enum Brought {
     /// Media, a text in its chrome, or links beside a few words. Its text is that of another page, or consists of
     /// pieces that pages of its kind have shown.
     Media,
+    /// A few words. It is a near-duplicate, because most of its text stands on other pages of its host, too.
+    Words,
+    /// Nothing, and its host has a stock of words: the words that other pages brought were no contents either.
+    WordsOfStock,
     /// Only links. Its text is that of another page, but it has other links. It counts as unique, and trials show what
     /// its links are worth.
     Links,
@@ -259,6 +263,11 @@ impl Job {
     /// Whether it fetches a requisite: an image, style, script or font of a page.
     pub fn is_requisite(&self) -> bool {
         matches!(self.via, Via::Requisite { .. })
+    }
+
+    /// Whether it is fetched to see what URLs like it are worth.
+    pub fn is_trial(&self) -> bool {
+        self.trial.is_some() || self.via == Via::Rescue
     }
 }
 

@@ -70,6 +70,13 @@ fn pages_that_differ_only_beside_their_content_are_all_found() -> anyhow::Result
     honest(Honest::Beside)
 }
 
+/// Catches a gate that takes a page for a copy because nearly all its words are equal: a paragraph of a law, or an entry
+/// of a list, has few words.
+#[test]
+fn pages_with_a_few_words_of_their_own_are_all_found() -> anyhow::Result<()> {
+    honest(Honest::Plain)
+}
+
 /// Catches templates of links that fall apart where no URL shows a number.
 #[test]
 fn a_list_is_crawled_to_its_last_entry_whatever_its_entries_are_called() -> anyhow::Result<()> {
@@ -312,6 +319,20 @@ fn traps_cost_what_they_cost_before() -> anyhow::Result<()> {
         }
     }
     assert!(dear.is_empty(), "{dear:#?}");
+    Ok(())
+}
+
+/// Catches a crawl that takes each saying for a text of its own: a few words beside a long text may be a paragraph of a
+/// law, or one of a stock of sayings.
+#[test]
+fn equal_pages_with_a_saying_from_a_stock_end() -> anyhow::Result<()> {
+    for seed in 1..=6 {
+        let site = Trap::Sayings.make(seed);
+        let drop = run(&site, &[DROP, &[("limits.max-pages", "5000")]].concat())?;
+        let (found, made) = (drop.seen.things.len() as u64, fetches(&drop));
+        println!("{seed}: {made} fetches for {found} articles");
+        assert!(found >= 60 && made <= found + 200, "{seed}: {made} fetches for {found} articles");
+    }
     Ok(())
 }
 

@@ -30,11 +30,11 @@ pub(super) fn family(job: &Job, judgement: &Judgement, repeats: bool) -> Option<
 
 /// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin.
 /// An unchanged page has the content of its last visit. Any other page with text or media has its own content, even if
-/// it has too little text for a fingerprint.
+/// it has too little text for a fingerprint. `has_own_words`: it is a near-duplicate with words of its own.
 pub(super) fn content(
     job: &Job,
     finding: &PageFinding,
-    judgement: &Judgement,
+    (judgement, has_own_words): (&Judgement, bool),
     twin: Option<&PageRecord>,
     before: Option<&PageRecord>,
 ) -> Option<Content> {
@@ -49,7 +49,7 @@ pub(super) fn content(
     }
     let own = Content { text, shows: job.page.url.url };
     Some(match judgement.verdict {
-        Verdict::Near { resemblance, .. } if resemblance < Judge::SAME_TEXT => own,
+        Verdict::Near { resemblance, .. } if has_own_words || resemblance < Judge::SAME_TEXT => own,
         verdict => match (verdict.duplicate_of(), twin.and_then(|twin| twin.content)) {
             (Some(_), Some(shown)) => Content { text, shows: shown.shows },
             (Some(of), None) => Content { text, shows: of.url.url },

@@ -18,6 +18,7 @@ use super::gists::Gists;
 use super::ledger::Ledger;
 use super::log::Log;
 use super::message::{Finding, JobReport, Order};
+use super::own_words::ShownWords;
 use super::repeats::{Forms, Repeats};
 use super::rescue::Rescue;
 use super::scores::Scores;
@@ -69,6 +70,8 @@ pub(super) struct Desk<'a> {
     pub forms: Forms,
     /// The pieces that pages have shown.
     pub repeats: Repeats,
+    /// The words that trials have shown.
+    pub shown_words: ShownWords,
     pub clock: Clock,
     /// Measures what answers cost.
     pub stopwatch: Stopwatch,

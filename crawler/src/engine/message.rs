@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use dedup_stage::judge::{Ahead, OutLink};
-use dedup_stage::page::{Page, Piece};
+use dedup_stage::page::{Page, Piece, WordMark};
 use dedup_stage::url::UrlId;
 use frontier::robots::RobotsRules;
 use frontier::{Job, JobKind, Millis, SkipReason};
@@ -267,6 +267,8 @@ pub struct PageFinding {
     pub page: Page,
     /// The pieces of the page, if it may be judged and has not too many.
     pub pieces: Vec<Piece>,
+    /// If the fetch was a trial: the words of the content ([`dedup_stage::page::Reader::word_marks`]).
+    pub word_marks: Vec<WordMark>,
     /// Out-links, one per identity; a redirect has exactly one.
     pub links: Vec<OutLink>,
     /// A note for each link, in the same order.

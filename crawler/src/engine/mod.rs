@@ -30,6 +30,7 @@ mod log;
 mod login;
 mod message;
 mod needs;
+mod own_words;
 mod page;
 mod page_limit;
 #[cfg(feature = "pdf")]

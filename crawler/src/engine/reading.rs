@@ -37,8 +37,9 @@ impl Worker<'_> {
             self.text(answered, kind, content_type)
         };
         let stub = self.stub(response, &page);
-        let is_cut = answered.cut && page.is_text && (200..300).contains(&response.status);
-        let pieces = if is_cut { self.reader.pieces(&page) } else { Vec::new() };
+        let is_good_text = page.is_text && (200..300).contains(&response.status);
+        let pieces = if answered.cut && is_good_text { self.reader.pieces(&page) } else { Vec::new() };
+        let word_marks = if job.is_trial() && is_good_text { self.reader.word_marks(&job.url) } else { Vec::new() };
         let markup = if page.is_text { Markup::read(&response.body, &self.context.token) } else { Markup::default() };
         let permissions = self.permissions(answered, &page, &markup);
         let forbidden = self.context.purpose.and_then(|purpose| permissions.forbids(purpose, is_image(content_type)));
@@ -121,6 +122,7 @@ impl Worker<'_> {
             stub: stub.filter(|_| judgeable),
             page,
             pieces,
+            word_marks,
             links,
             notes,
             is_feed,

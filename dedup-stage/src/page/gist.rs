@@ -20,16 +20,34 @@ static DATES: LazyLock<Vec<WordHash>> = LazyLock::new(|| {
     names
 });
 
-/// A hash of the distinct words and media of a page. Words of the URL, numbers, and names of months and days are left
-/// out. 0 if nothing remains.
+/// The words with which a page of an endless site may fill its text: words of its URL, numbers, and names of months and
+/// days.
+pub(super) struct Filling {
+    /// The hashes of the words of the URL, sorted.
+    of_url: Vec<WordHash>,
+    dates: &'static [WordHash],
+}
+
+impl Filling {
+    pub(super) fn of(url: &Url, hasher: &mut Words) -> Self {
+        let mut of_url = Vec::new();
+        let address = format!("{} {}", url.path(), url.query().unwrap_or_default()).replace('+', " ");
+        hasher.hashes(&percent_encoding::percent_decode_str(&address).decode_utf8_lossy(), &mut of_url);
+        of_url.sort_unstable();
+        Self { of_url, dates: &DATES }
+    }
+
+    pub(super) fn has(&self, word: WordHash) -> bool {
+        is_number(word) || self.of_url.binary_search(&word).is_ok() || self.dates.binary_search(&word).is_ok()
+    }
+}
+
+/// A hash of the distinct words and media of a page, without its [`Filling`]. 0 if nothing remains.
 pub fn gist(url: &Url, title: &str, words: &[WordHash], media: &[u64], hasher: &mut Words) -> u64 {
-    let (mut said, mut of_url) = (words.to_vec(), Vec::new());
+    let mut said = words.to_vec();
     hasher.hashes(title, &mut said);
-    let address = format!("{} {}", url.path(), url.query().unwrap_or_default()).replace('+', " ");
-    hasher.hashes(&percent_encoding::percent_decode_str(&address).decode_utf8_lossy(), &mut of_url);
-    of_url.sort_unstable();
-    let dates = &*DATES;
-    said.retain(|word| !is_number(*word) && of_url.binary_search(word).is_err() && dates.binary_search(word).is_err());
+    let filling = Filling::of(url, hasher);
+    said.retain(|word| !filling.has(*word));
     said.sort_unstable();
     said.dedup();
     if said.is_empty() && media.is_empty() {

@@ -35,6 +35,7 @@ mod signs;
 mod statement;
 mod tags;
 pub mod tokenizer;
+mod word_marks;
 pub mod words;
 
 #[cfg(test)]
@@ -57,6 +58,7 @@ pub use outline::{Block, Shape};
 pub use pieces::Piece;
 pub use rel::Rels;
 use signs::Signs;
+pub use word_marks::WordMark;
 use words::{WordHash, Words};
 
 /// One fetched page, as HTTP gave it (transfer and content encodings removed).

@@ -27,6 +27,9 @@ impl Frontier {
     /// URLs of the group. For a trial of news, this is the result.
     pub fn verdict(&mut self, job: &Job, brought: Option<Brought>, novelty: f32, session: &mut Session) -> Result<()> {
         self.news_tried(job, brought, session)?;
+        // A trap may have a few words more on each page, so some of these pages spend the budget.
+        let spends = brought == Some(Brought::Words) && is_one_in_four(job);
+        let brought = if spends { Some(Brought::Nothing) } else { brought };
         let Some(id) = self.hosts.find(job.page.url.site) else { return Ok(()) };
         let host = self.hosts.get_mut(id);
         let Some(origin) = host.origins.find(&job.url) else { return Ok(()) };
@@ -62,7 +65,7 @@ impl Frontier {
     /// [`Frontier::no_verdict`]. A trap may have such pages without end. So one such page in four spends the budget of its
     /// group and host, as a duplicate does.
     pub fn says_little(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
-        if job.page.url.url.is_multiple_of(4)
+        if is_one_in_four(job)
             && let Some(id) = self.hosts.find(job.page.url.site)
         {
             let host = self.hosts.get_mut(id);
@@ -231,4 +234,9 @@ fn climb<T>(ladder_key: LadderKey, tell: impl FnOnce(&mut Ladder) -> T, session:
     let answer = tell(&mut ladder);
     ladder.put(ladder_key, session);
     Ok(answer)
+}
+
+/// Whether a page is one of the quarter of all pages that spend a budget if pages like it spend a quarter.
+fn is_one_in_four(job: &Job) -> bool {
+    job.page.url.url.is_multiple_of(4)
 }

@@ -3,8 +3,8 @@
 //! A duplicate spends one page of the budget. A new page earns back four of the pages that were spent. It earns back
 //! one if it differs from other pages only by its pictures, by a text in its chrome (a side bar, say), or by its links
 //! beside a few words or beside pieces that pages of its kind have shown. It earns back nothing if only its links do.
-//! (A page that brings nothing but another arrangement of such pieces spends a quarter: `Frontier::says_little`.) A
-//! budget never grows beyond its limit. So an endless space of equal pages ends when its budget is spent, however many
+//! (A page that brings nothing but another arrangement of such pieces spends a quarter: `Frontier::says_little`. So does
+//! a duplicate with a few words of its own: [`Brought::Words`].) A budget never grows beyond its limit. So an endless space of equal pages ends when its budget is spent, however many
 //! new pages came before. A site whose copies come in random order does not spend its budget if clearly fewer than four
 //! fifths of its pages are copies, whatever its size.
 
@@ -62,9 +62,9 @@ impl Budget {
     pub fn page(&mut self, brought: Brought) -> bool {
         let before = self.spent;
         self.spent = match brought {
-            Brought::Nothing => before.saturating_add(1),
-            // Each page of a trap may have other links.
-            Brought::Links => before,
+            Brought::Nothing | Brought::WordsOfStock => before.saturating_add(1),
+            // Each page of a trap may have other links, or a few other words.
+            Brought::Links | Brought::Words => before,
             Brought::Media => before.saturating_sub(1),
             Brought::Content => before.saturating_sub(Self::EARNED),
         };

@@ -21,6 +21,7 @@ use super::error::Result;
 use super::ledger;
 use super::links::LinkCounts;
 use super::message::PageFinding;
+use super::own_words::OwnWords;
 use super::standing::{LOOP, NOWHERE, OUT};
 use super::vanished::Vanished;
 use super::visits::Ended;
@@ -81,7 +82,9 @@ impl Desk<'_> {
         let FlowResult { judgement, links: fate, shown } = result;
         let relevance = self.scores.relevance(&job, finding.hits.as_ref(), finding.score);
         let twin = judgement.verdict.twin().map(|of| self.ledger.page(of)).transpose()?.flatten();
-        let content = content(&job, &finding, &judgement, twin.as_ref(), before.as_ref());
+        let own_words = self.own_words(&job, &finding, &judgement);
+        let has_own_words = own_words == OwnWords::Few;
+        let content = content(&job, &finding, (&judgement, has_own_words), twin.as_ref(), before.as_ref());
         let label = self.label(&job, &finding, &judgement, content, twin.as_ref())?;
         let says_little = self.says_little(&job, &finding, &judgement);
         let repeats = self.repeats(&job, &finding, &judgement, says_little);
@@ -93,7 +96,7 @@ impl Desk<'_> {
         if let Some(little) = brings_little(&finding, likeness) {
             self.frontier.brought(&job, little, &mut self.ledger.session);
         }
-        let says = Says { little: says_little, repeats };
+        let says = Says { little: says_little, repeats, own_words };
         self.teach(&job, &finding, &judgement, Seen { content, twin: twin.as_ref(), counts, says })?;
 
         let changed = judgement.changed(before.as_ref().and_then(|before| before.shown.as_ref()), shown.as_ref());
@@ -112,7 +115,7 @@ impl Desk<'_> {
         // a fetch.
         let is_one_text = matches!(judgement.unique_by, None | Some(UniqueBy::Aside))
             && likeness.is_some_and(|likeness| likeness.is_same);
-        let new = is_unique && !says_little && !repeats && !is_one_text;
+        let new = has_own_words || is_unique && !says_little && !repeats && !is_one_text;
         self.rescue.fetched(&job, new, counts.new, &mut self.frontier, &mut self.ledger.session);
         self.ledger.stats.count(&judgement.verdict, status);
         self.count_answer(&job, &finding, trouble.as_deref(), relevance);

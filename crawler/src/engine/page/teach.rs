@@ -11,6 +11,7 @@ use crate::engine::error::Result;
 use crate::engine::ledger;
 use crate::engine::links::LinkCounts;
 use crate::engine::message::PageFinding;
+use crate::engine::own_words::OwnWords;
 use crate::record::PageRecord;
 
 impl Desk<'_> {
@@ -48,6 +49,8 @@ impl Desk<'_> {
             Verdict::Unique if says.repeats && !counts.promise() => frontier.says_little(job, is_lesson, session)?,
             verdict => {
                 let brought = match judgement.unique_by {
+                    _ if says.own_words == OwnWords::Few => Brought::Words,
+                    _ if says.own_words == OwnWords::OfStock => Brought::WordsOfStock,
                     _ if verdict.is_duplicate() => Brought::Nothing,
                     // The pages that it leads to are not fetched, so no trial can tell what they are worth.
                     Some(UniqueBy::Links) if counts.away >= LinkCounts::MANY_AWAY => Brought::Media,
@@ -70,7 +73,9 @@ impl Desk<'_> {
             id: job.page.url,
             content,
             twin: twin.as_ref(),
-            barren: (has_known_text(judgement) || says.repeats) && counts.beyond == 0,
+            barren: (has_known_text(judgement) || says.repeats)
+                && says.own_words != OwnWords::Few
+                && counts.beyond == 0,
             depth: job.depth,
             offspring: counts.within,
         };
@@ -99,4 +104,6 @@ pub(super) struct Says {
     pub little: bool,
     /// Its pieces are known ([`Desk::repeats`]).
     pub repeats: bool,
+    /// The words of its own that a near-duplicate has ([`Desk::own_words`]).
+    pub own_words: OwnWords,
 }

@@ -52,6 +52,11 @@ pub struct Test {
 pub enum Showed {
     /// The page has a new content.
     Content,
+    /// The page has a few words that are new. This counts as a new content.
+    Words,
+    /// The words that pages of the host have come from a stock. So this trial and those that showed words brought
+    /// nothing.
+    Stock,
     /// The page has links of another template that is followed because of contents.
     Links,
     /// The page has nothing new.
@@ -106,11 +111,16 @@ impl Test {
     fn ended(&mut self, showed: Showed) {
         self.out = self.out.saturating_sub(1);
         *match showed {
-            Showed::Content => &mut self.fresh,
+            Showed::Content | Showed::Words => &mut self.fresh,
             Showed::Links => &mut self.led,
-            Showed::Nothing => &mut self.nothing,
+            Showed::Nothing | Showed::Stock => &mut self.nothing,
             Showed::Neither => &mut self.neither,
         } += 1;
+    }
+
+    /// Takes back what trials that showed words have counted.
+    fn forget_words(&mut self, words: u32) {
+        self.fresh = self.fresh.saturating_sub(words);
     }
 
     fn get(site: SiteId, template: u64, session: &Session) -> Result<Self> {
@@ -127,11 +137,32 @@ impl Test {
 
 /// Kind of the records of templates in [`spaces::RULES`].
 pub const TAG: u8 = b'n';
+/// Kind of the records that tell how many trials of a template showed words.
+pub const WORDS_TAG: u8 = b'w';
 /// In place of a template: the test of all templates of a host together.
 const ALL: u64 = 0;
 
 fn key(site: SiteId, template: u64) -> Vec<u8> {
-    [&site.to_bytes()[..], &[TAG], &template.to_be_bytes()].concat()
+    key_of(TAG, site, template)
+}
+
+fn key_of(tag: u8, site: SiteId, template: u64) -> Vec<u8> {
+    [&site.to_bytes()[..], &[tag], &template.to_be_bytes()].concat()
+}
+
+/// Notes whether one more trial of a template showed words. Returns how many earlier trials that did count no more.
+fn words(site: SiteId, template: u64, showed: Showed, session: &mut Session) -> Result<u32> {
+    if !matches!(showed, Showed::Words | Showed::Stock) {
+        return Ok(0);
+    }
+    let key = key_of(WORDS_TAG, site, template);
+    let bytes = session.get(spaces::RULES, &key)?;
+    let before: u32 = bytes.map_or(Ok(0), |bytes| codec::decode(&bytes, "the trials that showed words"))?;
+    let (after, forgotten) = if showed == Showed::Words { (before + 1, 0) } else { (0, before) };
+    if after != before {
+        session.put(spaces::RULES, key, codec::encode(&after));
+    }
+    Ok(forgotten)
 }
 
 /// The decision about a link that is news.
@@ -235,6 +266,8 @@ impl News {
         let current = self.current.take().filter(|current| current.page == page)?;
         Some(match brought {
             Some(Brought::Content | Brought::Media) => Showed::Content,
+            Some(Brought::Words) => Showed::Words,
+            Some(Brought::WordsOfStock) => Showed::Stock,
             _ if current.contents > 0 => Showed::Links,
             _ if current.open > 0 => Showed::Neither,
             Some(Brought::Links | Brought::Nothing) => Showed::Nothing,
@@ -253,10 +286,13 @@ impl News {
     ) -> Result<(Next, bool)> {
         let mut test = Test::get(site, template, session)?;
         let before = test.is_followed();
+        let forgotten = words(site, template, showed, session)?;
         test.ended(showed);
+        test.forget_words(forgotten);
         test.put(site, template, session);
         let mut host = Test::get(site, ALL, session)?;
         host.ended(showed);
+        host.forget_words(forgotten);
         let others = host.starved && host.out == 0 && host.host_may_try();
         host.starved &= !others;
         host.put(site, ALL, session);

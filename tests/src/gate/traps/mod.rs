@@ -34,21 +34,12 @@ pub enum Trap {
     RandomImages,
     /// Equal pages with a picture and an advertisement, which is different each time.
     Ads,
+    /// Equal pages with a saying from a stock, beside a long text. A crawler has to fetch some of them to see that the
+    /// sayings come from a stock.
+    Sayings,
 }
 
 impl Trap {
-    /// All kinds.
-    pub const ALL: [Trap; 8] = [
-        Trap::Calendar,
-        Trap::Sessions,
-        Trap::Facets,
-        Trap::SoftMissing,
-        Trap::Growing,
-        Trap::Logins,
-        Trap::RandomImages,
-        Trap::Ads,
-    ];
-
     /// A site with this trap. Its shape, size and names are drawn from the seed.
     pub fn make(self, seed: u64) -> Arc<dyn Site> {
         let mut random = Rng::with_seed(seed ^ 0x7472_6170);
@@ -62,6 +53,7 @@ impl Trap {
             Trap::Logins => Arc::new(walls::Walls::draw(random)),
             Trap::RandomImages => Arc::new(pictures::Pictures::random(random)),
             Trap::Ads => Arc::new(pictures::Pictures::ads(random)),
+            Trap::Sayings => Arc::new(pictures::Pictures::sayings(random)),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Two traps with pictures that are not content: an image whose URL has a random parameter, and advertisements.
+//! Traps with pictures that are not content: an image whose URL has a random parameter, and advertisements. In place of
+//! a picture, a page may have a saying from a stock.
 
 use fastrand::Rng;
 use url::Url;
@@ -17,7 +18,7 @@ pub(super) struct Pictures {
     images: Images,
 }
 
-/// The images on the pages.
+/// The images on the pages, or what stands in their place.
 #[derive(Clone, Copy, Debug)]
 enum Images {
     /// One image, with a random parameter.
@@ -28,9 +29,11 @@ enum Images {
     Marked,
     /// An advertisement of the same site, between the pictures that all pages have.
     Beside,
+    /// No image, but a saying with this many words.
+    Saying(usize),
 }
 
-/// The number of different advertisements.
+/// The number of different advertisements, and of sayings.
 const ADS: u64 = 23;
 const ENDLESS: u64 = 1_000_000;
 
@@ -42,6 +45,11 @@ impl Pictures {
     pub(super) fn ads(random: &mut Rng) -> Self {
         let images = [Images::Foreign, Images::Marked, Images::Beside][random.usize(..3)];
         Self::draw(images, random)
+    }
+
+    pub(super) fn sayings(random: &mut Rng) -> Self {
+        let (words, text) = (random.usize(4..=20), random.usize(200..=600));
+        Self { text: prose(random.u64(..), text), ..Self::draw(Images::Saying(words), random) }
     }
 
     fn draw(images: Images, random: &mut Rng) -> Self {
@@ -62,6 +70,7 @@ impl Pictures {
             Images::Parameter => format!("<img src=\"/{files}.png?r={drawn:x}\">"),
             Images::Foreign => format!("<img src=\"http://ads.example/{files}/{ad}.gif\">"),
             Images::Marked => format!("<div class=\"advertisement ad\"><img src=\"/{files}/{ad}.gif\"></div>"),
+            Images::Saying(words) => format!("<p>{}</p>", prose(ad, words)),
             Images::Beside => {
                 format!("<img src=\"/{files}/top.jpg\"><img src=\"/{files}/{ad}.gif\"><img src=\"/{files}/map.jpg\">")
             }

@@ -7,6 +7,7 @@ mod gallery;
 mod images;
 mod months;
 mod pager;
+mod plain;
 mod shop;
 mod threads;
 
@@ -42,24 +43,11 @@ pub enum Honest {
     Shop,
     /// Pages with equal content, and a text of their own in an aside, a side bar, a header or a footer.
     Beside,
+    /// Pages with a few words of their own beside 150 to 2,000 words of equal text.
+    Plain,
 }
 
 impl Honest {
-    /// All kinds.
-    pub const ALL: [Honest; 11] = [
-        Honest::Gallery,
-        Honest::Pager,
-        Honest::Hidden,
-        Honest::Months,
-        Honest::Threads,
-        Honest::Images,
-        Honest::Directory,
-        Honest::ShortPages,
-        Honest::Elsewhere,
-        Honest::Shop,
-        Honest::Beside,
-    ];
-
     /// A site of this kind. Its shape, size and names are drawn from the seed.
     pub fn make(self, seed: u64) -> Arc<dyn Site> {
         let mut random = Rng::with_seed(seed ^ 0x6f6e_6573);
@@ -75,6 +63,7 @@ impl Honest {
             Honest::Elsewhere => Arc::new(directory::Elsewhere::draw(&mut random)),
             Honest::Shop => Arc::new(shop::Shop::draw(&mut random)),
             Honest::Beside => Arc::new(beside::Beside::draw(&mut random)),
+            Honest::Plain => Arc::new(plain::Plain::draw(&mut random)),
         }
     }
 }

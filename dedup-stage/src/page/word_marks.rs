@@ -1,0 +1,69 @@
+//! Marks of the words of a page in order, for a caller that looks for the words that no earlier page of the host has. A long text
+//! that is the same on many pages (a preamble, terms of sale) makes pages near-duplicates, although each of them may
+//! have a few words of its own: a paragraph of a law, an item of a list.
+
+use ::url::Url;
+
+use super::Reader;
+use super::gist::Filling;
+
+/// A mark of a word: a part of its hash. 0 stands for words that say nothing.
+pub type WordMark = u32;
+
+impl Reader {
+    /// A page with more words than this is not looked at.
+    const MOST_MARKS: usize = 1 << 13;
+
+    /// The words of the content of the page that was read last, from `url`. Numbers, names of months and days, and
+    /// words of the URL say nothing, because an endless site can put them into its pages. So each row of such words is
+    /// one 0. Empty if the page has very many words.
+    pub fn word_marks(&mut self, url: &Url) -> Vec<WordMark> {
+        let count = self.content_words().take(Self::MOST_MARKS + 1).count();
+        if count > Self::MOST_MARKS {
+            return Vec::new();
+        }
+        let filling = Filling::of(url, &mut self.words);
+        let mut marks: Vec<WordMark> = Vec::with_capacity(count);
+        for word in self.content_words() {
+            let word = if filling.has(word) { 0 } else { (word >> 32) as WordMark | 1 };
+            if word != 0 || marks.last() != Some(&0) {
+                marks.push(word);
+            }
+        }
+        marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Input;
+
+    fn of(path: &str, body: &str) -> Vec<WordMark> {
+        let url = Url::parse("http://a.test").unwrap().join(path).unwrap();
+        let mut reader = Reader::default();
+        reader.read(&Input { url: &url, status: 200, content_type: Some("text/html"), body: body.as_bytes() });
+        reader.word_marks(&url)
+    }
+
+    #[test]
+    fn numbers_dates_and_words_of_the_url_say_nothing() {
+        let month = |path, month| of(path, &format!("<p>No events in {month} at all"));
+        assert_eq!(month("/cal/2031/5", "May 2031"), month("/cal/2031/6", "June 2031"));
+        assert_eq!(of("/red-ant", "<p>The page red ant is not here"), of("/bee", "<p>The page bee is not here"));
+        assert_ne!(of("/1", "<p>The ant is here"), of("/1", "<p>The bee is here"));
+    }
+
+    #[test]
+    fn words_keep_their_order() {
+        let (one, other) = (of("/1", "<p>ant bee cat"), of("/1", "<p>cat bee ant"));
+        assert_eq!(one.iter().rev().collect::<Vec<_>>(), other.iter().collect::<Vec<_>>());
+        assert_eq!(one.len(), 3);
+    }
+
+    #[test]
+    fn a_page_with_very_many_words_is_not_looked_at() {
+        let page = |words: usize| of("/1", &format!("<p>{}", "ant ".repeat(words))).len();
+        assert_eq!((page(Reader::MOST_MARKS), page(Reader::MOST_MARKS + 1)), (Reader::MOST_MARKS, 0));
+    }
+}
