@@ -111,9 +111,9 @@ impl Kernel for Avx2 {
     }
 
     #[inline(always)]
-    fn near_parts(self, parts: &[u32], query: u32, limits: Limits) -> u64 {
+    fn near_parts(self, parts: &[u32; 32], query: u32, limits: Limits) -> u32 {
         let mut near = 0;
-        for (i, eight) in parts.chunks(8).enumerate() {
+        for (i, eight) in parts.as_chunks::<8>().0.iter().enumerate() {
             let words = self.load(eight);
             // SAFETY: see `ones`.
             let mask = unsafe {
@@ -124,7 +124,7 @@ impl Kernel for Avx2 {
                 let near = _mm256_cmpgt_epi32(_mm256_set1_epi32(limits.whole as i32 + 1), ones);
                 _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_and_si256(upper_near, near))) as u32
             };
-            near |= u64::from(mask & ((1 << eight.len()) - 1)) << (8 * i);
+            near |= mask << (8 * i);
         }
         near
     }

@@ -81,20 +81,19 @@ impl Kernel for Avx512 {
     }
 
     #[inline(always)]
-    fn near_parts(self, parts: &[u32], query: u32, limits: Limits) -> u64 {
+    fn near_parts(self, parts: &[u32; 32], query: u32, limits: Limits) -> u32 {
         let mut near = 0;
-        for (i, line) in parts.chunks(16).enumerate() {
-            let used = ((1u32 << line.len()) - 1) as u16;
-            // SAFETY: the mask keeps the read within `line`, and `self` exists only where `new` found the instructions.
+        for (i, line) in parts.as_chunks::<16>().0.iter().enumerate() {
+            // SAFETY: `line` has the 64 bytes that are read. `self` exists only if `new` found the instructions.
             let mask = unsafe {
-                let words = _mm512_maskz_loadu_epi32(used, line.as_ptr().cast());
+                let words = _mm512_loadu_si512(line.as_ptr().cast());
                 let different = _mm512_xor_si512(words, _mm512_set1_epi32(query as i32));
                 let whole = _mm512_set1_epi32(limits.whole as i32);
-                let near = _mm512_mask_cmple_epu32_mask(used, _mm512_popcnt_epi32(different), whole);
+                let near = _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(different), whole);
                 let (upper, limit) = (_mm512_srli_epi32::<16>(different), _mm512_set1_epi32(limits.upper as i32));
                 _mm512_mask_cmple_epu32_mask(near, _mm512_popcnt_epi32(upper), limit)
             };
-            near |= u64::from(mask) << (16 * i);
+            near |= u32::from(mask) << (16 * i);
         }
         near
     }

@@ -28,8 +28,8 @@ pub trait Kernel: Copy {
     /// Bit i of the result is set if fingerprint i is within `k` of `query`. There are at most 64 fingerprints.
     fn near_fingerprints(self, fingerprints: &[u64], query: u64, k: u32) -> u64;
 
-    /// Bit i of the result is set if part i is within the limits of `query`. There are at most 64 parts.
-    fn near_parts(self, parts: &[u32], query: u32, limits: Limits) -> u64;
+    /// Bit i of the result is set if part i is within the limits of `query`.
+    fn near_parts(self, parts: &[u32; 32], query: u32, limits: Limits) -> u32;
 }
 
 /// Compares one word after the other.
@@ -57,10 +57,10 @@ impl Kernel for Scalar {
     }
 
     #[inline(always)]
-    fn near_parts(self, parts: &[u32], query: u32, limits: Limits) -> u64 {
+    fn near_parts(self, parts: &[u32; 32], query: u32, limits: Limits) -> u32 {
         let is_near =
             |different: u32| different.count_ones() <= limits.whole && (different >> 16).count_ones() <= limits.upper;
-        let near = |(i, part): (usize, &u32)| u64::from(is_near(part ^ query)) << i;
+        let near = |(i, part): (usize, &u32)| u32::from(is_near(part ^ query)) << i;
         parts.iter().enumerate().map(near).fold(0, std::ops::BitOr::bitor)
     }
 }

@@ -206,8 +206,7 @@ impl Index {
 
     /// Whether a fingerprint is there.
     pub fn contains(&self, fingerprint: u64) -> bool {
-        self.level.run(Listed { list: &self.flat, fingerprint })
-            || self.runs.as_ref().is_some_and(|runs| runs.contains(fingerprint))
+        self.level.run(Gathered { index: self, fingerprint })
             || self.uses_tables && self.sets.iter().any(|set| set.contains(fingerprint))
     }
 
@@ -277,17 +276,18 @@ impl Index {
     }
 }
 
-/// [`Flat::contains`], to be compiled for each kernel.
-struct Listed<'a> {
-    list: &'a Flat,
+/// Whether list or runs have a fingerprint, to be compiled for each kernel.
+struct Gathered<'a> {
+    index: &'a Index,
     fingerprint: u64,
 }
 
-impl Work for Listed<'_> {
+impl Work for Gathered<'_> {
     type Output = bool;
 
     #[inline(always)]
     fn run(self, kernel: impl Kernel) -> bool {
-        self.list.contains(kernel, self.fingerprint)
+        let Self { index: Index { flat, runs, .. }, fingerprint } = self;
+        flat.contains(kernel, fingerprint) || runs.as_ref().is_some_and(|runs| runs.contains(kernel, fingerprint))
     }
 }
