@@ -57,6 +57,7 @@ mod noticing;
 mod numbers;
 mod odd;
 mod outputs;
+mod order;
 mod polite;
 mod refresh;
 mod rotate;

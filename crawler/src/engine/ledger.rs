@@ -97,7 +97,8 @@ impl Ledger {
         self.given.take().is_some()
     }
 
-    /// The next place in the order of judging. Places grow, and never repeat.
+    /// The next place in the order of judging. Places grow, and never repeat. (If several processes share one order,
+    /// this holds for the pages that the judge compares. It keeps nothing under the place of another page.)
     pub fn next_order(&mut self) -> u64 {
         if let Some(order) = self.given.take() {
             self.next_order = self.next_order.max(order);

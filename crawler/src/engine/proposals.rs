@@ -68,8 +68,9 @@ impl Desk<'_> {
 }
 
 impl Desk<'_> {
-    /// The part of a report that other processes must know. `None` if it is no page that the judge compares, and also
-    /// if its links alone fill a message. Only this process knows such a page.
+    /// The part of a report that other processes must know. `None` if it is no page that the judge compares. If its
+    /// links alone fill a message, only this process knows the page, but the page has a place in the common order like
+    /// any other. Otherwise the judge would take it and the next page of the group for one page.
     pub(super) fn proposed(&self, report: &mut JobReport) -> Result<Option<Proposed>> {
         let JobReport { job, ended_at, finding: Finding::Page(page), .. } = report else { return Ok(None) };
         if job.is_requisite() || page.redirect.is_some() || page.unchanged {
@@ -90,15 +91,15 @@ impl Desk<'_> {
             ahead: None,
         };
         let proposed = Proposal::of(&case, *ended_at).map(|page| Proposed { page });
-        Ok(proposed.filter(|proposed| {
-            let fits = proposed.bytes() <= Proposed::MOST_BYTES;
-            if !fits {
-                tracing::warn!(
-                    "{}: its links fill more than a message, so other workers do not hear of this page",
-                    job.url
-                );
+        Ok(proposed.map(|proposed| {
+            if proposed.bytes() <= Proposed::MOST_BYTES {
+                return proposed;
             }
-            fits
+            tracing::warn!(
+                "{}: its links fill more than a message, so other workers do not hear of this page",
+                job.url
+            );
+            Proposed { page: Proposal::of_place() }
         }))
     }
 }

@@ -78,6 +78,16 @@ impl Proposal {
         Some(Self { evidence: codec::encode(&evidence), rest: codec::encode(&rest) })
     }
 
+    /// A proposal that only takes a place in the common order. It is for a page of which other processes do not hear.
+    pub fn of_place() -> Self {
+        Self { evidence: Vec::new(), rest: Vec::new() }
+    }
+
+    /// Whether it only takes a place.
+    fn is_place(&self) -> bool {
+        self.evidence.is_empty()
+    }
+
     /// What the verdicts on later pages need of the page.
     ///
     /// # Errors
@@ -110,7 +120,8 @@ impl Judge {
         url_of: UrlOf<'_>,
         session: &mut Session,
     ) -> Result<Vec<Evidence>> {
-        let pages = pages.into_iter().map(|(order, page)| Ok((order, Head::read(&page.evidence)?, page)));
+        let pages = pages.into_iter().filter(|(_, page)| !page.is_place());
+        let pages = pages.map(|(order, page)| Ok((order, Head::read(&page.evidence)?, page)));
         let pages: Vec<(u64, Head, Proposal)> = pages.collect::<Result<_>>()?;
         self.digests.expect(pages.iter().map(|(_, head, _)| &head.sha256));
         Followed::of(session)?.expect(pages.iter().map(|(_, head, _)| head));
