@@ -112,7 +112,7 @@ impl Story<'_> {
                 put!(out, "  held back: the corpus {} has the page that links to it\n", Shown(&corpus));
                 self.carrier(out, &link)?;
             }
-            Some(State::Stopped { rules, reason, representative, link }) => {
+            Some(State::Stopped { rules, reason, representative, link, .. }) => {
                 match reason {
                     SkipReason::Budget => {
                         put!(out, "  stopped before its fetch: {}\n", reason.explanation());

@@ -357,7 +357,8 @@ impl Frontier {
                     rules.stopped(&stop, &link.url, entry.id, session);
                 }
                 let Stop { rules, reason, representative } = stop;
-                State::Stopped { rules, reason, representative, link }
+                let waits = ladder_key.rule().filter(|_| taken == Step::Wait);
+                State::Stopped { rules, reason, representative, waits, link }
             }
         };
         self.end(entry.id, &state, session)

@@ -82,7 +82,9 @@ impl Frontier {
                     rules.stopped(&stop, found.url.as_str(), found.id, session);
                 }
                 let Stop { rules, reason, representative } = stop;
-                self.keep_back(found, State::Stopped { rules, reason, representative, link: kept(found) }, session)
+                // Its representative was fetched: only such a one explains a link.
+                let stopped = State::Stopped { rules, reason, representative, waits: None, link: kept(found) };
+                self.keep_back(found, stopped, session)
             }
         }
     }

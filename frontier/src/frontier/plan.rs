@@ -254,7 +254,7 @@ impl Frontier {
         if !self.fallen.is_empty() {
             let Stop { rules, reason, representative } = stop.clone();
             let link = Kept { url: entry.url.clone(), ..Kept::default() };
-            let stopped = State::Stopped { rules, reason, representative, link };
+            let stopped = State::Stopped { rules, reason, representative, waits: None, link };
             if let Some(lot) = self.followed_lot(entry.id, &stopped) {
                 return Ok(Pass::Follow(lot));
             }

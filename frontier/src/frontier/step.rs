@@ -17,9 +17,12 @@ use crate::hold::works::{Task, Which, Work, Works};
 use crate::hold::{Lot, StandIn, Trial, folder, lots, stand_in};
 use crate::job::{Release, Via};
 use crate::reason::{Detail, SkipReason};
-use crate::rules::Stop;
+use crate::rules::{RuleId, Stop};
 use crate::spaces;
 use crate::url::{HoldCause, Kept, Standing, State, Urls, held_for};
+
+/// The rule on whose ladder a stopped URL counts as waiting, if it waits.
+type Waits = Option<RuleId>;
 
 impl Frontier {
     /// Does a little of the work in the background: at most some 256 URLs change. The engine calls this once in each
@@ -28,7 +31,7 @@ impl Frontier {
         let Some(Work { task, at }) = self.works.first().cloned() else { return Ok(false) };
         let up_to = match task {
             Task::Ended(anchor) => self.each_held_for(anchor, at, session, &mut |frontier, id, session| {
-                frontier.look_again(id, anchor, session).map(|()| true)
+                frontier.look_again(id, session).map(|()| true)
             })?,
             Task::Template { anchor, follow } => {
                 self.each_held_for(anchor, at, session, &mut |frontier, id, session| {
@@ -69,14 +72,14 @@ impl Frontier {
         Ok(behind(&keys, Works::STEP))
     }
 
-    /// Decides again about a URL that is held or stopped for `anchor`, which was fetched, was given up, or waits for
-    /// another URL.
-    fn look_again(&mut self, id: UrlId, anchor: UrlId, session: &mut Session) -> Result<()> {
+    /// Decides again about a URL that is held or stopped for another one, which was fetched, was given up, or waits for
+    /// another URL itself.
+    fn look_again(&mut self, id: UrlId, session: &mut Session) -> Result<()> {
         match self.urls.state(id, session)? {
             Some(State::HeldFor { counterparts, link }) => self.hold_again(id, counterparts, link, session),
-            Some(State::Stopped { rules, reason, representative: Some(other), link }) => {
+            Some(State::Stopped { rules, reason, representative: Some(other), waits, link }) => {
                 let stop = Stop { rules, reason, representative: Some(other) };
-                self.stop_again(id, stop, link, anchor, session)
+                self.stop_again(id, stop, (waits, link), session)
             }
             _ => Ok(()),
         }
@@ -108,14 +111,15 @@ impl Frontier {
         self.go(&found, Way::Follow(why), session).map(|_| ())
     }
 
-    /// A stopped URL is tried, stays stopped, or is queued because its representative has failed.
-    fn stop_again(&mut self, id: UrlId, stop: Stop, link: Kept, anchor: UrlId, session: &mut Session) -> Result<()> {
-        let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
+    /// A stopped URL is tried, stays stopped, or is queued because its representative has failed. If it waited, the
+    /// change of its state says that it waits no longer. If it did not wait, it was decided about before.
+    fn stop_again(&mut self, id: UrlId, stop: Stop, (waits, link): (Waits, Kept), session: &mut Session) -> Result<()> {
+        let (Ok(url), Some(anchor)) = (Url::parse(&link.url), stop.representative) else { return Ok(()) };
         let ladder_key = self.rules.as_ref().and_then(|rules| stop_key(&stop, rules, id, &url));
-        let mut ladder = ladder_key.map(|ladder_key| Ladder::get(ladder_key, session)).transpose()?.unwrap_or_default();
-        ladder.waited();
         match stand_in(&self.urls, anchor, id, session)? {
             StandIn::Well(at) => {
+                let mut ladder =
+                    ladder_key.map(|ladder_key| Ladder::get(ladder_key, session)).transpose()?.unwrap_or_default();
                 let step = ladder.next(Strictness::between(id.site, at.site));
                 ladder.take(step);
                 if let Some(ladder_key) = ladder_key {
@@ -128,32 +132,37 @@ impl Frontier {
                         self.try_link(&found, Trial::Rules(stop), session)?;
                     }
                     Step::Let => _ = self.release(id, &link, Via::Released { why: Release::Rule }, session)?,
-                    Step::Stay | Step::Wait => self.stop_for(id, stop, link, anchor, session)?,
+                    Step::Stay | Step::Wait => self.stop_for(id, stop, (None, link), (anchor, waits), session)?,
                 }
             }
             StandIn::Pending(at) => {
                 let stop = Stop { representative: Some(at), ..stop };
                 self.urls.await_end(at.url);
                 self.waits_for(id, at);
-                self.stop_for(id, stop, link, anchor, session)?;
+                let waits_now = waits.or(ladder_key.and_then(|ladder_key| ladder_key.rule()));
+                self.stop_for(id, stop, (waits_now, link), (anchor, waits), session)?;
             }
             StandIn::Failed | StandIn::News => {
-                if let Some(ladder_key) = ladder_key {
-                    ladder.put(ladder_key, session);
-                }
                 self.release(id, &link, Via::Released { why: Release::Counterpart }, session)?;
             }
         }
         Ok(())
     }
 
-    /// Records the representative of a stopped URL, if it is another one than before.
-    fn stop_for(&mut self, id: UrlId, stop: Stop, link: Kept, before: UrlId, session: &mut Session) -> Result<()> {
-        if stop.representative == Some(before) {
+    /// Records the representative of a stopped URL and whether it waits, if one of them is not as `before`.
+    fn stop_for(
+        &mut self,
+        id: UrlId,
+        stop: Stop,
+        (waits, link): (Waits, Kept),
+        before: (UrlId, Waits),
+        session: &mut Session,
+    ) -> Result<()> {
+        let Stop { rules, reason, representative } = stop;
+        if (representative, waits) == (Some(before.0), before.1) {
             return Ok(());
         }
-        let Stop { rules, reason, representative } = stop;
-        self.urls.change(id, &State::Stopped { rules, reason, representative, link }, session)
+        self.urls.change(id, &State::Stopped { rules, reason, representative, waits, link }, session)
     }
 
     /// A held link of a template is followed (if the template is followed) or tried. False if no more may be tried now.

@@ -63,7 +63,7 @@ pub struct Ladder {
     out: u32,
     /// URLs held or stopped since the last trial.
     since: u32,
-    /// Stopped URLs whose representative is not fetched yet.
+    /// Stopped URLs whose representative is not fetched yet: those whose records say that they wait.
     undecided: u32,
     /// Counterparts that were never met, failed, or were still queued when everything else was done.
     missing: u32,
@@ -158,18 +158,29 @@ impl Ladder {
     pub fn take(&mut self, step: Step) {
         match step {
             Step::Stay => self.since += 1,
-            Step::Wait => self.undecided += 1,
             Step::Try => {
                 self.since = 0;
                 self.out += 1;
             }
-            Step::Let => {}
+            // Whether a URL waits is counted with the change of its state ([`Ladder::waits`]).
+            Step::Wait | Step::Let => {}
         }
+    }
+
+    /// One more stopped URL waits: its representative is not fetched yet.
+    pub fn waits(&mut self) {
+        self.undecided = self.undecided.saturating_add(1);
     }
 
     /// A stopped URL no longer waits: its representative was fetched, or will not be fetched.
     pub fn waited(&mut self) {
         self.undecided = self.undecided.saturating_sub(1);
+    }
+
+    /// The number of URLs that wait.
+    #[cfg(test)]
+    pub fn waiting(&self) -> u32 {
+        self.undecided
     }
 
     /// A trial ended without a result.
@@ -204,26 +215,48 @@ impl Ladder {
     /// The ladder that is on record, or an empty one.
     pub fn get(key: LadderKey, session: &Session) -> Result<Self> {
         match session.get(spaces::RULES, &key.bytes())? {
-            Some(bytes) => codec::decode(&bytes, "how trials went").or_else(|error| {
-                // As earlier versions wrote it.
-                let earlier = codec::decode(&bytes, "how trials went").map_err(|_| error)?;
-                let (agreed, out, since, undecided, missing, fell) = earlier;
-                Ok(Self { agreed, out, since, undecided, missing, fell, pairs: 0 })
-            }),
+            Some(bytes) => Self::decode(&bytes),
             None => Ok(Self::default()),
         }
     }
 
+    /// Reads a record. Earlier versions counted the URLs that wait in another way, and the records of those URLs do not
+    /// say that they wait. So the number of these URLs is left out.
+    fn decode(bytes: &[u8]) -> Result<Self> {
+        const WHAT: &str = "how trials went";
+        if let Ok((ladder, Counting::ByRecords)) = codec::decode::<(Self, Counting)>(bytes, WHAT) {
+            return Ok(ladder);
+        }
+        let earlier: Result<Self> = codec::decode(bytes, WHAT).or_else(|error| {
+            // Before that, the pairs were not counted.
+            let (agreed, out, since, undecided, missing, fell) = codec::decode(bytes, WHAT).map_err(|_| error)?;
+            Ok(Self { agreed, out, since, undecided, missing, fell, pairs: 0 })
+        });
+        Ok(Self { undecided: 0, ..earlier? })
+    }
+
     /// Puts the ladder on record.
     pub fn put(self, key: LadderKey, session: &mut Session) {
-        session.put(spaces::RULES, key.bytes(), codec::encode(&self));
+        session.put(spaces::RULES, key.bytes(), codec::encode(&(self, Counting::ByRecords)));
     }
+}
+
+/// How the URLs that wait are counted. It comes last in the record of a ladder. Earlier versions did not write it.
+#[derive(Debug, Serialize, Deserialize)]
+enum Counting {
+    /// By their records.
+    ByRecords,
 }
 
 /// Kind of the records of ladders in [`spaces::RULES`].
 pub const TAG: u8 = b't';
 
 impl LadderKey {
+    /// The rule that is tried, if this is the ladder of one.
+    pub fn rule(&self) -> Option<RuleId> {
+        if let Place::Rule(rule, _) = self.place { Some(rule) } else { None }
+    }
+
     fn bytes(self) -> Vec<u8> {
         let place = match self.place {
             Place::Pair(other) => xxh3_64(&[&b"pair"[..], &other.to_bytes()].concat()),
@@ -289,7 +322,13 @@ mod tests {
         let key = LadderKey { site: SiteId::default(), place: Place::Rule(7, 8) };
         session.put(spaces::RULES, key.bytes(), codec::encode(&(33u32, 1u32, 5u32, 2u32, 0u32, true)));
         let ladder = Ladder::get(key, &session).unwrap();
-        assert_eq!((ladder.agreed, ladder.pairs, ladder.fell), (33, 0, true));
+        assert_eq!((ladder.agreed, ladder.pairs, ladder.fell, ladder.undecided), (33, 0, true, 0));
+        session.put(spaces::RULES, key.bytes(), codec::encode(&(33u32, 1u32, 5u32, 2u32, 0u32, false, 33u32)));
+        let mut ladder = Ladder::get(key, &session).unwrap();
+        assert_eq!((ladder.pairs, ladder.undecided), (33, 0), "the records of those that wait do not say so");
+        ladder.waits();
+        ladder.put(key, &mut session);
+        assert_eq!(Ladder::get(key, &session).unwrap(), ladder);
     }
 
     #[test]
@@ -306,7 +345,9 @@ mod tests {
         let waiting = |ladder: &mut Ladder| {
             let wait = |ladder: &mut Ladder| {
                 let step = ladder.next_waiting();
-                ladder.take(step);
+                if step == Step::Wait {
+                    ladder.waits();
+                }
                 step == Step::Wait
             };
             (0..1_000).filter(|_| wait(ladder)).count()

@@ -72,7 +72,7 @@ impl Lab {
             self.rules.stopped(&stop, text, id, &mut self.session);
             let Stop { rules, reason, representative } = stop;
             let link = Kept { url: text.into(), ..Kept::default() };
-            self.change(id, State::Stopped { rules, reason, representative, link });
+            self.change(id, State::Stopped { rules, reason, representative, waits: None, link });
             return false;
         }
         let twin = self.first.get(&shows).cloned();

@@ -41,6 +41,9 @@ pub enum State {
         reason: SkipReason,
         /// The URL that is fetched in its place; none for a trap or a budget.
         representative: Option<UrlId>,
+        /// If the representative was not fetched yet: the rule on whose ladder this URL counts as waiting. (See
+        /// `hold::ladder`.)
+        waits: Option<RuleId>,
         /// What is needed to queue it.
         link: Kept,
     },
@@ -128,7 +131,7 @@ impl State {
 
     /// The state of a URL whose host or folder has spent its budget, in `drop`.
     pub fn stopped_for_budget(link: Kept) -> Self {
-        State::Stopped { rules: Vec::new(), reason: SkipReason::Budget, representative: None, link }
+        State::Stopped { rules: Vec::new(), reason: SkipReason::Budget, representative: None, waits: None, link }
     }
 
     /// A word for messages.

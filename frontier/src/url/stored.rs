@@ -12,13 +12,38 @@ use crate::rules::RuleId;
 /// A [`State`] as it is stored. The order of the variants and of their fields is the format.
 #[derive(Serialize, Deserialize)]
 enum Stored {
-    Queued { before: Option<Visit> },
-    HeldFor { counterparts: Vec<Id>, link: Link },
-    HeldAs { cause: HoldCause, link: Link },
-    Stopped { rules: Vec<RuleId>, reason: SkipReason, representative: Option<Id>, link: Link },
-    Refused { reason: SkipReason, detail: Detail, link: Link },
+    Queued {
+        before: Option<Visit>,
+    },
+    HeldFor {
+        counterparts: Vec<Id>,
+        link: Link,
+    },
+    HeldAs {
+        cause: HoldCause,
+        link: Link,
+    },
+    Stopped {
+        rules: Vec<RuleId>,
+        reason: SkipReason,
+        representative: Option<Id>,
+        link: Link,
+    },
+    Refused {
+        reason: SkipReason,
+        detail: Detail,
+        link: Link,
+    },
     Done(Visit),
     Gone(Visit),
+    /// Stopped, and waiting for its representative. (In the records of earlier versions, such a URL is `Stopped`.)
+    Waits {
+        rules: Vec<RuleId>,
+        reason: SkipReason,
+        representative: Option<Id>,
+        waits: RuleId,
+        link: Link,
+    },
 }
 
 /// A [`Kept`] as it is stored.
@@ -55,12 +80,14 @@ pub fn encode(state: &State, site: SiteId) -> Vec<u8> {
             link: Link::of(link, site),
         },
         State::HeldAs { cause, link } => Stored::HeldAs { cause: cause.clone(), link: Link::of(link, site) },
-        State::Stopped { rules, reason, representative, link } => Stored::Stopped {
-            rules: rules.clone(),
-            reason: *reason,
-            representative: representative.map(|id| Id::of(id, site)),
-            link: Link::of(link, site),
-        },
+        State::Stopped { rules, reason, representative, waits, link } => {
+            let (rules, reason, link) = (rules.clone(), *reason, Link::of(link, site));
+            let representative = representative.map(|id| Id::of(id, site));
+            match *waits {
+                None => Stored::Stopped { rules, reason, representative, link },
+                Some(waits) => Stored::Waits { rules, reason, representative, waits, link },
+            }
+        }
         State::Refused { reason, detail, link } => {
             Stored::Refused { reason: *reason, detail: *detail, link: Link::of(link, site) }
         }
@@ -82,6 +109,14 @@ pub fn decode(bytes: &[u8], site: SiteId) -> Result<State> {
             rules,
             reason,
             representative: representative.map(|id| id.open(site)),
+            waits: None,
+            link: link.open(site),
+        },
+        Stored::Waits { rules, reason, representative, waits, link } => State::Stopped {
+            rules,
+            reason,
+            representative: representative.map(|id| id.open(site)),
+            waits: Some(waits),
             link: link.open(site),
         },
         Stored::Refused { reason, detail, link } => State::Refused { reason, detail, link: link.open(site) },
@@ -93,12 +128,12 @@ pub fn decode(bytes: &[u8], site: SiteId) -> Result<State> {
 impl State {
     /// Whether a stored record may be one of a URL that is held or stopped; told by its first byte.
     pub fn may_be_held_back(bytes: &[u8]) -> bool {
-        matches!(bytes, [1..=3, ..])
+        matches!(bytes, [1..=3 | 7, ..])
     }
 
     /// Whether a stored record has a link: its URL is held, stopped or refused.
     pub fn has_link(bytes: &[u8]) -> bool {
-        matches!(bytes, [1..=4, ..])
+        matches!(bytes, [1..=4 | 7, ..])
     }
 }
 
@@ -133,11 +168,13 @@ mod tests {
                 rules: vec![1],
                 reason: SkipReason::Mirror,
                 representative: Some(UrlId { site: SiteId { domain: 5, host: 6 }, url: 7 }),
+                waits: None,
                 link: link.clone(),
             },
-            State::Refused { reason: SkipReason::Robots, detail: Detail::RobotsStatus(503), link },
+            State::Refused { reason: SkipReason::Robots, detail: Detail::RobotsStatus(503), link: link.clone() },
             State::Done(Visit { number: 1, end: End::Answered { status: 200 } }),
             State::Gone(Visit { number: 3, end: End::Redirected { status: 301, target: id } }),
+            State::Stopped { rules: vec![1], reason: SkipReason::Rule, representative: Some(id), waits: Some(1), link },
         ]
     }
 

@@ -9,12 +9,15 @@ use std::ops::ControlFlow;
 
 use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::{KeyMap, UrlId};
+use url::Url;
 
 use super::counters::Counters;
 use super::standing::{Note, Standing};
 use super::stored;
 use super::table::Kind;
 use super::{HoldCause, State, Visit};
+use crate::hold::folder;
+use crate::hold::ladder::{Ladder, LadderKey, Place};
 use crate::spaces;
 
 /// All URLs ever met.
@@ -133,15 +136,14 @@ impl Urls {
             return Err(Error::Engine(format!("internal: a URL that is {from} cannot become {to}")));
         }
         // A URL that is held or stopped waits for something, and has an entry in the index to delete.
-        if from.is_held_back()
-            && let Some(before) = self.state(id, session)?
-            && let Some(anchor) = before.anchor(id)
-        {
+        let before = if from.is_held_back() { self.state(id, session)? } else { None };
+        if let Some(anchor) = before.as_ref().and_then(|before| before.anchor(id)) {
             session.delete(spaces::HELD_FOR, pair(anchor, id));
         }
         if let Some(anchor) = to.anchor(id) {
             session.put(spaces::HELD_FOR, pair(anchor, id), []);
         }
+        count_waiting(before.and_then(|before| before.waits_on(id)), to.waits_on(id), session)?;
         if from.is_held_back() || kind.is_held_back() {
             self.note_change(id);
         }
@@ -229,7 +231,34 @@ impl Urls {
     }
 }
 
+/// Counts that a URL waits on the ladder `to`, and no longer on the ladder `from`. It is counted nowhere else. So the
+/// count of a ladder is always the number of the records that name it.
+fn count_waiting(from: Option<LadderKey>, to: Option<LadderKey>, session: &mut Session) -> Result<()> {
+    if from == to {
+        return Ok(());
+    }
+    for (ladder_key, waits) in [(from, false), (to, true)] {
+        if let Some(ladder_key) = ladder_key {
+            let mut ladder = Ladder::get(ladder_key, session)?;
+            if waits {
+                ladder.waits()
+            } else {
+                ladder.waited()
+            }
+            ladder.put(ladder_key, session);
+        }
+    }
+    Ok(())
+}
+
 impl State {
+    /// The ladder on which a stopped URL counts as waiting for its representative.
+    fn waits_on(&self, id: UrlId) -> Option<LadderKey> {
+        let State::Stopped { waits: Some(rule), link, .. } = self else { return None };
+        let url = Url::parse(&link.url).ok()?;
+        Some(LadderKey { site: id.site, place: Place::Rule(*rule, folder(&url)) })
+    }
+
     /// The URL that this one waits for: its first counterpart or its representative. For news, the template in place of
     /// a URL.
     pub fn anchor(&self, id: UrlId) -> Option<UrlId> {
@@ -259,7 +288,8 @@ mod tests {
     use dedup_stage::store::Double;
 
     use super::*;
-    use crate::url::End;
+    use crate::reason::SkipReason;
+    use crate::url::{End, Kept};
 
     #[test]
     fn a_change_that_the_table_does_not_have_is_refused_and_changes_nothing() {
@@ -272,6 +302,35 @@ mod tests {
         urls.queue(id, None, 0, &mut session).unwrap();
         urls.change(id, &done, &mut session).unwrap();
         assert_eq!(urls.state(id, &session).unwrap(), Some(done));
+    }
+
+    /// Catches a count that is changed by URLs which were never counted, and one that keeps URLs which wait no longer.
+    #[test]
+    fn a_ladder_counts_the_urls_whose_records_say_that_they_wait() {
+        const RULES: std::ops::Range<u64> = 0..3;
+        let (mut urls, mut session) = (Urls::default(), Session::new(Box::new(Double::default())));
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut waits = std::collections::BTreeMap::<u64, Option<u64>>::new();
+        for _ in 0..5_000 {
+            let id = UrlId { url: random.u64(1..40), ..UrlId::default() };
+            let now = random.u64(RULES).into();
+            let (stopped, now) = if random.bool() { (true, now) } else { (random.bool(), None) };
+            if stopped {
+                let link = Kept { url: "http://a.test/f/1".into(), ..Kept::default() };
+                let representative = Some(UrlId { url: random.u64(100..110), ..UrlId::default() });
+                let (rules, reason) = (vec![7], SkipReason::Rule);
+                let state = State::Stopped { rules, reason, representative, waits: now, link };
+                urls.change(id, &state, &mut session).unwrap();
+            } else if !matches!(urls.get(id.url), Some(Standing::Queued { .. })) {
+                urls.queue(id, None, 0, &mut session).unwrap();
+            }
+            waits.insert(id.url, now);
+            for rule in RULES {
+                let place = Place::Rule(rule, folder(&Url::parse("http://a.test/f/2").unwrap()));
+                let ladder = Ladder::get(LadderKey { site: id.site, place }, &session).unwrap();
+                assert_eq!(ladder.waiting() as usize, waits.values().filter(|waits| **waits == Some(rule)).count());
+            }
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod overtake;
 mod pace;
 mod refusals;
 mod robots;
+mod rules;
 mod sim;
 mod sitemaps;
 mod slots;

@@ -5,8 +5,9 @@ use std::net::IpAddr;
 
 use config::{Duration, Settings};
 use dedup_stage::store::{Double, Session};
-use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, UrlId};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId, UrlId};
 use frontier::robots::{Answer, RobotsRules};
+use frontier::rules::{Content, Lesson};
 use frontier::{
     Admission, Failure, Found, Frontier, Hold, Job, JobKind, Merits, Millis, NamedBy, Next, Outcome, SkipReason, Taken,
     Via, Walk,
@@ -32,6 +33,11 @@ pub struct Sim {
     pub reads_in_turn: bool,
     /// The cost of reading the answer to a URL, in microseconds.
     pub cost: fn(&str) -> u64,
+    /// The content of the page at a URL, if the frontier is to learn rules from the pages.
+    pub shows: Option<fn(&str) -> u64>,
+    /// The first URL with each content, and the content of each URL.
+    first: BTreeMap<u64, Url>,
+    shown: BTreeMap<u64, Content>,
     /// Requests: start, end, URL.
     pub log: Vec<(Millis, Millis, String)>,
     /// Jobs not answered yet, by the time of the answer.
@@ -108,6 +114,9 @@ impl Sim {
             lag,
             reads_in_turn,
             cost,
+            shows: None,
+            first: BTreeMap::new(),
+            shown: BTreeMap::new(),
             log,
             open,
             reading,
@@ -194,6 +203,11 @@ impl Sim {
         self.frontier = Frontier::open(settings, &keys(), &mut self.session, self.now).unwrap();
     }
 
+    /// Runs for this time, or until nothing is due.
+    pub fn run_for(&mut self, time: Millis) {
+        self.run(self.now + time, usize::MAX);
+    }
+
     /// Runs until nothing is due before `end`, or `requests` were made.
     pub fn run(&mut self, end: Millis, requests: usize) {
         while self.now < end && self.log.len() < requests {
@@ -246,10 +260,26 @@ impl Sim {
     fn take(&mut self, job: &Job, came: Millis, lag: Millis) {
         let outcome = self.answer(job);
         self.frontier.report(job, outcome, came, &mut self.session).unwrap();
+        self.teach(job);
         let micros = (self.cost)(job.url.as_str());
         let (site, kind) = (job.page.url.site, job.kind);
         let taken = Taken { site, kind, answered: true, heavy: false, lag, micros };
         self.frontier.taken(&taken, self.now);
+    }
+
+    /// The frontier learns from the page of a job.
+    fn teach(&mut self, job: &Job) {
+        let Some(shows) = self.shows.filter(|_| job.kind == JobKind::Page) else { return };
+        let (id, text) = (job.page.url, shows(job.url.as_str()));
+        let twin = self.first.get(&text).cloned();
+        let first = twin.as_ref().map_or(id, |twin| keys().id(twin));
+        let content = Content { text, shows: first.url };
+        self.shown.insert(id.url, content);
+        self.first.entry(text).or_insert_with(|| job.url.clone());
+        let (twin, barren) = (twin.as_ref(), twin.is_some());
+        let lesson = Lesson { url: &job.url, id, content, twin, barren, depth: 1, offspring: 1 };
+        let shown = |page: PageId, _: &Session| Ok(self.shown.get(&page.url.url).copied());
+        self.frontier.learn(job, &lesson, &shown, &mut self.session).unwrap();
     }
 
     /// What is not fetched for good, by URL.
