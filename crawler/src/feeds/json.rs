@@ -1,8 +1,9 @@
 //! JSON Feed 1.1: `items`, each with a `url`, and `next_url`, which leads to the next part of the feed. It is read as a
-//! stream, and nothing else of an item is kept.
+//! stream. Of an item, nothing is kept but its address and a digest.
 
 use std::fmt;
 
+use frontier::sitemap;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use url::Url;
@@ -18,15 +19,17 @@ pub fn looks_like_feed(head: &[u8]) -> bool {
     memchr::memmem::find(head, b"jsonfeed.org/version/").is_some()
 }
 
-/// The links of the complete items, at most [`MAX_ENTRIES`] and [`config::bounds::LINK_BYTES`] bytes, and the number of
-/// items beyond that.
-pub fn links(body: &[u8], base: &Url) -> (Vec<Url>, usize) {
+/// The links of the complete items, at most [`MAX_ENTRIES`] and [`config::bounds::LINK_BYTES`] bytes, the number of
+/// items beyond that, and the sum of the digests of these items.
+pub fn links(body: &[u8], base: &Url) -> (Vec<Url>, usize, u64) {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let mut targets = Targets::new(MAX_ENTRIES);
     let mut reader = serde_json::Deserializer::from_slice(body);
     // An error ends the reading. The items before it count.
     let _ = Feed { targets: &mut targets, base }.deserialize(&mut reader);
-    targets.finish()
+    let digest = targets.digest();
+    let (links, cut) = targets.finish();
+    (links, cut, digest)
 }
 
 /// The members of an item that matter.
@@ -36,6 +39,9 @@ struct Item {
     url: Text,
     external_url: Text,
     id: Text,
+    title: Text,
+    date_published: Text,
+    date_modified: Text,
 }
 
 /// A string, if the value is one.
@@ -46,6 +52,13 @@ enum Text {
     Long,
     #[default]
     None,
+}
+
+impl Text {
+    /// The string; empty if there is none, or if it is too long.
+    fn text(&self) -> &str {
+        if let Text::Short(text) = self { text } else { "" }
+    }
 }
 
 impl<'de> Deserialize<'de> for Text {
@@ -102,6 +115,10 @@ impl<'de> Visitor<'de> for TextVisitor {
 impl Item {
     /// Adds the address of the item, if it has one.
     fn add(self, base: &Url, targets: &mut Targets) {
+        let said = sitemap::says(0, "id", self.id.text());
+        let said = sitemap::says(said, "title", self.title.text());
+        let said = sitemap::says(said, "date", self.date_published.text());
+        let modified = self.date_modified.text().to_owned();
         // An identifier is often the URL. Otherwise, it is no URL at all.
         let id = match self.id {
             Text::Short(id) if !id.starts_with("http") => Text::None,
@@ -116,7 +133,8 @@ impl Item {
             let Ok(mut url) = base.join(text.trim()) else { continue };
             url.set_fragment(None);
             if matches!(url.scheme(), "http" | "https") {
-                targets.add(url);
+                let digest = sitemap::digest(&url, Some(&modified), said);
+                targets.add_entry(url, digest);
                 return;
             }
         }

@@ -112,7 +112,7 @@ pub struct Entries {
     pub links: Vec<Url>,
     /// The number of further entries (of a feed with more than 50,000, not all of them).
     pub cut: usize,
-    /// The digest of the links and the dates of all entries, in any order. It is never 0.
+    /// The digest of the links, dates, identifiers and titles of all entries, in any order. It is never 0.
     pub digest: u64,
 }
 
@@ -125,17 +125,14 @@ pub fn entries(kind: Kind, body: &[u8], base: &Url) -> Entries {
             let (mut entries, mut targets) = (Sitemap::open(body, base), Targets::new(MAX_ENTRIES));
             for entry in entries.by_ref().filter(|entry| entry.kind == sitemap::Kind::Page) {
                 let digest = entry.digest();
-                if targets.add(entry.loc) {
-                    found.digest = found.digest.wrapping_add(digest);
-                }
+                targets.add_entry(entry.loc, digest);
             }
+            found.digest = targets.digest();
             (found.links, found.cut) = targets.finish();
             found.cut += usize::from(entries.is_cut());
         }
         Kind::JsonFeed => {
-            (found.links, found.cut) = json::links(body, base);
-            let digests = found.links.iter().map(|link| sitemap::digest(link, None));
-            found.digest = digests.fold(0, u64::wrapping_add);
+            (found.links, found.cut, found.digest) = json::links(body, base);
         }
         Kind::Pdf | Kind::Markdown | Kind::Text | Kind::Office | Kind::Other => {}
     }

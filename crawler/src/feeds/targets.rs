@@ -9,12 +9,21 @@ pub(super) struct Targets {
     most: usize,
     bytes: usize,
     cut: usize,
+    /// The sum of the digests of the entries that were added.
+    digest: u64,
 }
 
 impl Targets {
     /// Room for this many targets, and for [`config::bounds::LINK_BYTES`] bytes of them.
     pub fn new(most: usize) -> Self {
-        Self { urls: Vec::new(), most, bytes: 0, cut: 0 }
+        Self { urls: Vec::new(), most, bytes: 0, cut: 0, digest: 0 }
+    }
+
+    /// Adds the target of an entry with this digest, or counts it as cut.
+    pub fn add_entry(&mut self, url: Url, digest: u64) {
+        if self.add(url) {
+            self.digest = self.digest.wrapping_add(digest);
+        }
     }
 
     /// Adds a target, or counts it as cut. Whether it was added.
@@ -38,6 +47,11 @@ impl Targets {
     /// Counts targets that were not looked at.
     pub fn cut(&mut self, more: usize) {
         self.cut += more;
+    }
+
+    /// The sum of the digests of the entries that were added.
+    pub fn digest(&self) -> u64 {
+        self.digest
     }
 
     /// The targets, and the number of those that are cut.

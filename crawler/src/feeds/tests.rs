@@ -32,6 +32,46 @@ fn the_digest_is_that_of_the_list_alone() {
     assert_ne!(entries(Kind::Feed, b"<rss/>", &base()).digest, 0);
 }
 
+/// Catches a feed that counts as unchanged because only its words count, or only its links and some dates.
+#[test]
+fn links_dates_identifiers_and_titles_are_the_content_of_a_feed_in_any_order() {
+    let rss = |[link, id, title, date]: [&str; 4]| {
+        format!(
+            "<item><title>{title}</title><link>/{link}</link><guid isPermaLink='false'>{id}</guid>\
+            <pubDate>{date}</pubDate></item>"
+        )
+    };
+    let atom = |[link, id, title, date]: [&str; 4]| {
+        format!("<entry><title>{title}</title><link href='/{link}'/><id>{id}</id><updated>{date}</updated></entry>")
+    };
+    let json = |[link, id, title, date]: [&str; 4]| {
+        format!(r#"{{"title":"{title}","url":"/{link}","id":"{id}","date_modified":"{date}"}}"#)
+    };
+    type Write = dyn Fn([&str; 4]) -> String;
+    let kinds: [(Kind, &Write, [&str; 3]); 3] = [
+        (Kind::Feed, &rss, ["<rss><channel>", "", "</channel></rss>"]),
+        (Kind::Feed, &atom, ["<feed>", "", "</feed>"]),
+        (Kind::JsonFeed, &json, [r#"{"items":["#, ",", "]}"]),
+    ];
+    let (first, second) = (["a", "1", "One", "2024-05-06"], ["b", "2", "Two", "2024-05-07"]);
+    for (kind, write, [head, between, tail]) in kinds {
+        let digest = |entries: &[[&str; 4]]| {
+            let entries: Vec<_> = entries.iter().map(|entry| write(*entry)).collect();
+            super::entries(kind, format!("{head}{}{tail}", entries.join(between)).as_bytes(), &base()).digest
+        };
+        let before = digest(&[first, second]);
+        assert_eq!(digest(&[second, first]), before, "{head}: the order");
+        for part in 0..4 {
+            let (mut changed, mut swapped) = (first, [first, second]);
+            changed[part] = "c";
+            assert_ne!(digest(&[changed, second]), before, "{head}: part {part} has changed");
+            (swapped[0][part], swapped[1][part]) = (second[part], first[part]);
+            assert_ne!(digest(&swapped), before, "{head}: part {part} has changed places");
+        }
+        assert_ne!(digest(&[first]), before, "{head}: an entry is gone");
+    }
+}
+
 #[test]
 fn entries_are_links() {
     assert_eq!(read(Kind::Feed, RSS), ["https://a.test/1", "https://a.test/2"]);

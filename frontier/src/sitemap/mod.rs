@@ -14,7 +14,7 @@ use std::io::{BufRead, Read};
 use dedup_stage::url::{compact, drop_user};
 use flate2::read::MultiGzDecoder;
 use url::Url;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use text::Text;
 use xml::Xml;
@@ -30,18 +30,28 @@ pub struct Entry {
     pub lastmod: Option<Box<str>>,
     /// The priority that the site gives it, 0..1.
     pub priority: Option<f32>,
+    /// A digest of the identifier and the title that a feed gives it; 0 if it has neither.
+    pub says: u64,
 }
 
 impl Entry {
-    /// A digest of the address and the time of change. Two lists with the same sum of digests have the same entries.
+    /// A digest of the address, the time of change, the identifier and the title. Two lists with the same sum of
+    /// digests have the same entries.
     pub fn digest(&self) -> u64 {
-        digest(&self.loc, self.lastmod.as_deref())
+        digest(&self.loc, self.lastmod.as_deref(), self.says)
     }
 }
 
-/// The digest of an entry with this address and this time of change, as written.
-pub fn digest(loc: &Url, lastmod: Option<&str>) -> u64 {
-    xxh3_64(&[loc.as_str().as_bytes(), lastmod.unwrap_or_default().as_bytes()].join(&b' '))
+/// The digest of an entry with this address and this time of change, as written. `says`: the digest of its identifier
+/// and title ([`says`]), or 0.
+pub fn digest(loc: &Url, lastmod: Option<&str>, says: u64) -> u64 {
+    xxh3_64_with_seed(&[loc.as_str().as_bytes(), lastmod.unwrap_or_default().as_bytes()].join(&b' '), says)
+}
+
+/// The digest of what an entry says, after it has said one thing more. `before` is the digest so far, at first 0.
+/// `what` tells apart the kinds of things, such as titles and identifiers.
+pub fn says(before: u64, what: &str, text: &str) -> u64 {
+    if text.is_empty() { before } else { xxh3_64_with_seed(&[what.as_bytes(), text.as_bytes()].join(&b' '), before) }
 }
 
 /// The kind of document to which an entry leads.
@@ -75,6 +85,8 @@ struct Raw {
     is_sitemap: bool,
     lastmod: String,
     priority: String,
+    /// The digest of identifier and title.
+    says: u64,
     /// What a relative address is relative to, if it is not the address of the sitemap.
     base: Option<Url>,
 }
@@ -142,6 +154,7 @@ impl Iterator for Sitemap<'_> {
                 kind: if raw.is_sitemap { Kind::Sitemap } else { Kind::Page },
                 lastmod: (!lastmod.is_empty()).then(|| lastmod.into()),
                 priority: priority.map(|priority| priority.clamp(0.0, 1.0)),
+                says: raw.says,
             });
         }
         None

@@ -44,6 +44,7 @@ fn a_urlset() {
         kind: Kind::Page,
         lastmod: lastmod.map(Into::into),
         priority,
+        says: 0,
     };
     assert_eq!(
         entries,

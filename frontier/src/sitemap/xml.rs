@@ -5,8 +5,8 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use url::Url;
 
-use super::Raw;
 use super::text::Text;
+use super::{Raw, says};
 
 /// Elements may be nested this deep; a sitemap needs four levels.
 const MAX_DEPTH: usize = 64;
@@ -29,6 +29,10 @@ enum Name {
     Priority,
     /// `guid` of RSS, if it is an address (a "permalink").
     Permalink,
+    /// `guid` of RSS otherwise; `id` of Atom.
+    Id,
+    /// The title of an entry of a feed.
+    Title,
     Other,
 }
 
@@ -124,6 +128,7 @@ impl<'a> Xml<'a> {
                 self.take_link(element);
             }
             (Some(Name::Page | Name::Sitemap), Name::LastMod | Name::Priority) => {}
+            (Some(Name::Page), Name::Id | Name::Title) => {}
             (Some(Name::Other), Name::Loc) if self.open.len() <= 2 => {
                 before = self.next_part(element);
                 name = Name::Other;
@@ -131,6 +136,7 @@ impl<'a> Xml<'a> {
             // A `guid` is an address unless it says that it is none.
             (Some(Name::Page), Name::Permalink)
                 if attribute(element, "isPermaLink").is_none_or(|value| value != "false") => {}
+            (Some(Name::Page), Name::Permalink) => name = Name::Id,
             _ => name = Name::Other,
         }
         self.text.clear();
@@ -182,6 +188,10 @@ impl<'a> Xml<'a> {
 
     /// An element was closed.
     fn close(&mut self, name: Name) -> Option<Raw> {
+        if matches!(name, Name::Id | Name::Permalink | Name::Title) {
+            let what = if name == Name::Title { "title" } else { "id" };
+            self.entry.says = says(self.entry.says, what, self.text.trim());
+        }
         let slot = match name {
             Name::Loc if self.entry.loc.is_empty() => {
                 self.entry.base = self.given_base();
@@ -198,7 +208,7 @@ impl<'a> Xml<'a> {
                 }
                 return self.take();
             }
-            Name::Loc | Name::Other => return None,
+            Name::Loc | Name::Id | Name::Title | Name::Other => return None,
         };
         slot.push_str(self.text.trim());
         self.text.clear();
@@ -232,6 +242,8 @@ fn name(local: &str) -> Name {
         "lastmod" | "pubDate" | "date" | "updated" => Name::LastMod,
         "priority" => Name::Priority,
         "guid" => Name::Permalink,
+        "id" => Name::Id,
+        "title" => Name::Title,
         _ => Name::Other,
     }
 }
