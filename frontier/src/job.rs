@@ -341,8 +341,10 @@ pub enum Outcome {
         /// Whether a request was made, and its body did not fit. After a few of these, each counts as an attempt.
         requested: bool,
     },
-    /// The URL was not attempted, because another fetch from its host comes first. It is queued again, behind its
-    /// equals.
+    /// The URL was not attempted, because a file of its origin comes first ([`Frontier::await_file`]). It has its place
+    /// in the queue again.
+    ///
+    /// [`Frontier::await_file`]: crate::Frontier::await_file
     Later,
     /// The URL was not attempted, and never will be: it is refused. (If it was visited before, its last visit stands.)
     Refused(SkipReason),

@@ -90,23 +90,31 @@ impl Desk<'_> {
         let (mut said, mut validators) = (None, None);
         if job.kind == JobKind::Page {
             said = self.usage.of(&job.url, &self.ledger.session)?;
+            let session = &mut self.ledger.session;
             let outcome = match self.usage.decide(&job.url, said.as_deref()) {
                 Decided::Fetch => None,
                 Decided::Forbidden => Some(Outcome::Refused(SkipReason::Purpose)),
-                Decided::Wait(first) => {
-                    if let Some(file) = tdm_of(&job.url).filter(|_| first) {
-                        self.add_sitemap(&file, NamedBy::Robots(&job.url), 0)?;
-                    }
-                    Some(Outcome::Later)
-                }
+                Decided::Wait => match tdm_of(&job.url) {
+                    Some(file) if self.frontier.await_file(&job, &file, session)? => Some(Outcome::Later),
+                    // The file cannot be asked for, because its URL is too long.
+                    _ => None,
+                },
             };
             if let Some(outcome) = outcome {
-                self.frontier.report(&job, outcome, now, &mut self.ledger.session)?;
+                self.frontier.report(&job, outcome, now, session)?;
                 return Ok(None);
             }
             validators = self.validators(&job)?;
         } else if is_sitemap(&job) {
             validators = self.list_validators(&job)?;
+        } else if is_tdm_file(&job) {
+            let known = self.usage.of(&job.url, &self.ledger.session)?;
+            if known.is_some_and(|said| said.has_tdm()) {
+                // An earlier run had queued the file, too, and its answer has come already.
+                let outcome = Outcome::Refused(SkipReason::Purpose);
+                self.frontier.report(&job, outcome, now, &mut self.ledger.session)?;
+                return Ok(None);
+            }
         }
         let worn = if job.kind == JobKind::Resolve { Worn::default() } else { self.access.wear(&job.url, now)? };
         let is_first = job.kind == JobKind::Page && job.page.visit == 1 && !job.is_requisite();

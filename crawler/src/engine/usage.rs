@@ -18,9 +18,6 @@ use crate::spaces;
 
 /// The statements of at most this many origins are held in memory.
 const MOST: usize = 65_536;
-/// While the `tdmrep.json` of an origin is being fetched, pages of the origin are put back at most this many times, all
-/// together. After that, the file counts as absent.
-const MOST_WAITS: u32 = 600;
 
 /// The statements of one origin.
 #[derive(Debug, Default)]
@@ -35,6 +32,11 @@ impl Said {
         Permissions::of_url(url, self.robots.as_ref(), self.tdm.as_ref())
     }
 
+    /// Whether it is known what the `tdmrep.json` says, or that there is none.
+    pub fn has_tdm(&self) -> bool {
+        self.tdm.is_some()
+    }
+
     /// The memory that it takes, roughly.
     fn bytes(&self) -> usize {
         self.robots.as_ref().map_or(0, UsageRules::bytes) + self.tdm.as_ref().map_or(0, TdmFile::bytes)
@@ -45,8 +47,8 @@ impl Said {
 pub(super) enum Decided {
     /// Fetch it.
     Fetch,
-    /// Fetch the `tdmrep.json` of its origin first. True if it has not been asked for yet.
-    Wait(bool),
+    /// Fetch the `tdmrep.json` of its origin first.
+    Wait,
     /// It may not be used for the purpose of the crawl.
     Forbidden,
 }
@@ -58,22 +60,19 @@ pub(super) struct Usage {
     known: HashMap<String, Option<Arc<Said>>>,
     /// The bytes of all that is known, roughly.
     bytes: usize,
-    /// Origins whose `tdmrep.json` is being fetched, with the number of pages that were put back for it.
-    waits: HashMap<String, u32>,
 }
 
 impl Usage {
     /// Begins without statements, for a crawler with this product token, and for this purpose if there is one.
     pub fn new(token: &str, purpose: &str) -> Self {
-        let (known, bytes, waits) = Default::default();
-        Self { token: token.to_owned(), purpose: Purpose::named(purpose), known, bytes, waits }
+        let (known, bytes) = Default::default();
+        Self { token: token.to_owned(), purpose: Purpose::named(purpose), known, bytes }
     }
 
     /// Takes the robots.txt or `tdmrep.json` of an origin, which may have statements about the use of its pages. `file`
     /// is empty if it has none, or if there is no such file.
     pub fn heard(&mut self, url: &Url, file: Vec<u8>, session: &mut Session) {
         self.known.remove(origin(url));
-        self.waits.remove(origin(url));
         let key = url[..Position::AfterPath].as_bytes();
         if file.is_empty() && !is_tdm(url) {
             session.delete(spaces::USAGE, key);
@@ -104,18 +103,13 @@ impl Usage {
     }
 
     /// Decides whether a page may be fetched, by the statements of its origin.
-    pub fn decide(&mut self, url: &Url, said: Option<&Said>) -> Decided {
+    pub fn decide(&self, url: &Url, said: Option<&Said>) -> Decided {
         let Some(purpose) = self.purpose else { return Decided::Fetch };
         if said.is_some_and(|said| matches!(said.of(url).decide(purpose, false), Decision::Forbidden { .. })) {
             return Decided::Forbidden;
         }
         let is_asked = matches!(purpose, Purpose::Train | Purpose::Input | Purpose::Mine);
-        if !is_asked || said.is_some_and(|said| said.tdm.is_some()) {
-            return Decided::Fetch;
-        }
-        let waits = self.waits.entry(origin(url).to_owned()).or_default();
-        *waits += 1;
-        if *waits > MOST_WAITS { Decided::Fetch } else { Decided::Wait(*waits == 1) }
+        if is_asked && !said.is_some_and(Said::has_tdm) { Decided::Wait } else { Decided::Fetch }
     }
 }
 

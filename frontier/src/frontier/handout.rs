@@ -317,6 +317,9 @@ impl Frontier {
     /// visit.
     pub(super) fn pass_over(&mut self, entry: Entry, refusal: Refusal, session: &mut Session) -> Result<()> {
         if entry.sitemap {
+            if let Some(id) = self.hosts.find(entry.id.site) {
+                self.hosts.get_mut(id).origins.file_ended(entry.id.url);
+            }
             return Ok(());
         }
         if let Some(trial) = &entry.trial

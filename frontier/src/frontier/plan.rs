@@ -14,7 +14,7 @@ use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::errands::{Asker, Errand};
 use crate::host::lane::LaneKey;
-use crate::host::origins::{Permission, robots_url};
+use crate::host::origins::{Origin, Permission, robots_url};
 use crate::job::{Release, Via};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::reason::{Detail, SkipReason};
@@ -128,6 +128,13 @@ impl Frontier {
             if host.addresses.is_forbidden(now) {
                 let refusal = Refusal::Reason(SkipReason::Address, Detail::ForbiddenAddress);
                 return Ok(HostAction::Refuse(at, Box::new(entry), refusal));
+            }
+            if !entry.sitemap
+                && let Some(awaited) = host.origins.get(number).and_then(Origin::awaited)
+            {
+                let is_first = host.bring_forward(awaited.lane, &mut self.queues, session)?;
+                blocked.push((number, if is_first { Millis::MAX } else { now + Self::RETURNED }));
+                continue;
             }
             let mut trial = None;
             if !entry.sitemap {

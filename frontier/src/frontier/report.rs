@@ -120,12 +120,14 @@ impl Frontier {
                 Ok(false)
             }
             Next::End { end, retry } if !retry || entry.attempts + 1 >= self.conduct.politeness.attempts => {
-                if !entry.sitemap {
+                if entry.sitemap {
+                    host.origins.file_ended(entry.id.url);
+                } else {
                     self.visited(entry, job, end, session)?;
                 }
                 Ok(false)
             }
-            Next::End { .. } | Next::Queue | Next::PutBack => {
+            Next::End { .. } | Next::PutBack => {
                 entry.attempts += u32::from(matches!(next, Next::End { .. }));
                 let packed = host.pack(&entry, &job.url, key.group);
                 self.queues.push(&mut host.lanes, key, packed, session);
@@ -196,7 +198,7 @@ impl Frontier {
             }
             Outcome::Later => {
                 host.pace.wait_until(at + Self::RETURNED);
-                Next::Queue
+                Next::PutBack
             }
             Outcome::Refused(reason) => Next::Refuse(reason),
             _ => {
@@ -311,8 +313,6 @@ impl Frontier {
 enum Next {
     /// The visit is over, unless the URL has attempts left and `retry` is set.
     End { end: End, retry: bool },
-    /// It waits at the end of its queue.
-    Queue,
     /// It waits at the place in its queue that it had.
     PutBack,
     /// The URL is refused.

@@ -15,7 +15,9 @@ use xxhash_rust::xxh3;
 
 use super::Frontier;
 use crate::host::entry::Entry;
-use crate::job::{Admission, Merits, Via};
+use crate::host::lane::band;
+use crate::host::origins::Awaited;
+use crate::job::{Admission, Job, Merits, Via};
 use crate::numbers::Millis;
 use crate::reason::SkipReason;
 
@@ -131,6 +133,30 @@ impl Frontier {
             Ok(entry) => self.queue_sitemap(url, entry, true, session),
             Err(reason) => Ok(Admission::Refused(reason)),
         }
+    }
+
+    /// Queues a file that says what may be done with the pages of an origin. No page of the origin is handed out before
+    /// the file was answered or given up. `job` is the job of such a page: the caller reports [`Outcome::Later`] for
+    /// it. False if the file cannot be queued.
+    ///
+    /// The wait is not on record. After a restart, the first page of the origin is handed out again, and the caller
+    /// asks for the file again.
+    ///
+    /// [`Outcome::Later`]: crate::Outcome::Later
+    pub fn await_file(&mut self, job: &Job, file: &Url, session: &mut Session) -> Result<bool> {
+        let site = job.page.url.site;
+        let Ok(entry) = self.sitemap_entry(file, site, 0) else { return Ok(false) };
+        let (identity, band) = (entry.id.url, band(entry.priority));
+        if self.queue_sitemap(file, entry, true, session)? != Admission::Queued {
+            return Ok(false);
+        }
+        let Some(id) = self.hosts.find(site) else { return Ok(false) };
+        let host = self.hosts.get_mut(id);
+        let Some(number) = host.origins.find(file) else { return Ok(false) };
+        let lane = (host.groups.of(file, number, site, session), band);
+        let Some(origin) = host.origins.get_mut(number) else { return Ok(false) };
+        origin.wait_for(Awaited { file: identity, lane });
+        Ok(true)
     }
 
     /// What is known of sitemaps that were met is forgotten: they are queued once more when they are named again.

@@ -36,6 +36,8 @@ impl Host {
     const COMPARABLE: f32 = 0.25;
     /// In a choice by age, a group takes part if its first URL arrived at least this many arrivals before the best URL.
     const WAITED: Seq = 1_000;
+    /// At most this many pages let a file pass at once.
+    const PASSED: usize = 256;
 
     /// The lane with the best URL of the host. This is the URL with the highest score; if several have the same score,
     /// the one that arrived first. One in [`Host::BY_AGE`] choices takes the oldest URL instead, among the best URLs of
@@ -98,5 +100,31 @@ impl Host {
                 resting.push((lane.group, lane.band));
             }
         }
+    }
+
+    /// Pages wait for a file that is queued in this lane, and may stand behind other pages there. Brings the file to
+    /// the front, and reads the front, so that [`Host::choose`] finds it. False if so many pages stand before it that
+    /// this must be called again.
+    pub fn bring_forward(
+        &mut self,
+        (group, band): (u8, u8),
+        queues: &mut Queues,
+        session: &mut Session,
+    ) -> Result<bool> {
+        let Some(at) = self.lanes.iter().position(|lane| (lane.group, lane.band) == (group, band)) else {
+            return Ok(true);
+        };
+        let len = self.lanes[at].len();
+        for passed in 0..len {
+            queues.read(&mut self.lanes[at], self.site, session)?;
+            if self.lanes[at].front().is_some_and(Packed::is_sitemap) {
+                break;
+            }
+            if passed == Self::PASSED {
+                return Ok(false);
+            }
+            queues.turn(&mut self.lanes, at, self.site, session);
+        }
+        Ok(true)
     }
 }

@@ -42,6 +42,17 @@ pub struct Origin {
     /// When it was last linked to: the number of links that this process had seen then.
     linked: u64,
     robots: Robots,
+    /// The file without which its pages may not be fetched. It does not outlive the process.
+    awaited: Option<Awaited>,
+}
+
+/// A queued file for which the pages of an origin wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    /// Its identity (`UrlId::url`).
+    pub file: u64,
+    /// The group and the band of its lane.
+    pub lane: (u8, u8),
 }
 
 /// The record of an origin: its port, and whether it is fixed, has given a good answer, has made room.
@@ -97,7 +108,15 @@ pub fn robots_url(url: &Url) -> Url {
 
 impl Origin {
     fn new(port: Port, fixed: bool) -> Self {
-        Self { port, fixed: fixed || port.is_default(), good: false, left: false, linked: 0, robots: Robots::Unread }
+        Self {
+            port,
+            fixed: fixed || port.is_default(),
+            good: false,
+            left: false,
+            linked: 0,
+            robots: Robots::Unread,
+            awaited: None,
+        }
     }
 
     /// Its scheme and port.
@@ -108,6 +127,16 @@ impl Origin {
     /// Whether it has made room for another origin.
     pub fn has_left(&self) -> bool {
         self.left
+    }
+
+    /// From now on, its pages wait until this file has ended.
+    pub fn wait_for(&mut self, awaited: Awaited) {
+        self.awaited = Some(awaited);
+    }
+
+    /// The file for which its pages wait, if they do.
+    pub fn awaited(&self) -> Option<Awaited> {
+        self.awaited
     }
 
     /// Whether `url` may be fetched at `now`. It must be a URL of this origin of `site`.
@@ -269,6 +298,12 @@ impl Origins {
     pub fn answered(&mut self, url: &Url) -> bool {
         let Some(origin) = self.find(url).and_then(|at| self.get_mut(at)) else { return false };
         !std::mem::replace(&mut origin.good, true)
+    }
+
+    /// A file was answered or given up. Pages that wait for it wait no longer.
+    pub fn file_ended(&mut self, file: u64) {
+        let ended = |awaited: Awaited| awaited.file == file;
+        self.all.iter_mut().for_each(|origin| _ = origin.awaited.take_if(|awaited| ended(*awaited)));
     }
 
     /// All origins, by number.
