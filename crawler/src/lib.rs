@@ -24,6 +24,7 @@ pub mod extract;
 pub mod feeds;
 pub mod fetch;
 pub mod focus;
+mod free_name;
 pub mod graph;
 pub mod hints;
 pub mod outbound;

@@ -293,7 +293,7 @@ impl JobKind {
 
 /// The cost of an answer that was taken.
 #[derive(Clone, Copy, Debug)]
-pub struct Taken {
+pub struct AnswerCost {
     /// The host that was asked.
     pub site: SiteId,
     /// The kind of the job.

@@ -222,9 +222,12 @@ impl SiteAccess {
         tokio::time::sleep(Duration::from_millis(settings.politeness.delay.0)).await;
         let addresses = fetch.resolve(url.clone()).await.map_err(failed)?;
         let budget = ByteBudget::new(settings.fetch.body_budget.0);
-        let worn = self.wear(url, clock.now())?;
-        let request =
-            Request { fields: worn.fields, form, ..Request::new(url.clone(), JobKind::Page, addresses, budget) };
+        let access_fields = self.fields(url, clock.now())?;
+        let request = Request {
+            fields: access_fields.fields,
+            form,
+            ..Request::new(url.clone(), JobKind::Page, addresses, budget)
+        };
         let response = fetch.fetch(request).await;
         trail.requests.push(LoginRequest::of(url, &response, clock.now()));
         let response = response.map_err(failed)?;

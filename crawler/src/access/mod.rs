@@ -1,7 +1,7 @@
 //! The part of each request that identifies the crawl to a site: cookies, accounts and logins, and the signature.
 
-mod heard;
 mod login;
+mod reaction;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -19,8 +19,8 @@ use crate::fetch::fields::METHOD;
 use crate::signing::{Key, Signer};
 use crate::spaces;
 
-pub use heard::Heard;
 pub use login::{LoggedIn, LoginError, LoginRequest};
+pub use reaction::SiteReaction;
 
 /// The reason for which the cookies, accounts or keys cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +59,7 @@ pub struct SiteAccess {
 
 /// The header fields that are special to one request.
 #[derive(Clone, Debug, Default)]
-pub struct Worn {
+pub struct AccessFields {
     /// The fields. They contain secrets: see [`crate::cookies::redact`].
     pub fields: HeaderMap,
     /// Whether they show an account. Then the answer may be meant only for the owner of the account.
@@ -103,17 +103,17 @@ impl SiteAccess {
     }
 
     /// The fields of a request for `url` at the time `now`, in milliseconds since the Unix epoch.
-    pub fn wear(&mut self, url: &Url, now: u64) -> Result<Worn, AccessError> {
-        let mut worn = Worn::default();
+    pub fn fields(&mut self, url: &Url, now: u64) -> Result<AccessFields, AccessError> {
+        let mut access_fields = AccessFields::default();
         if let Some(cookies) = self.jars.as_mut().and_then(|jars| jars.header(url)) {
-            put(&mut worn.fields, header::COOKIE, &cookies, true);
-            worn.is_private = self.logins.iter().any(|login| login.is_inside() && login.concerns(url));
+            put(&mut access_fields.fields, header::COOKIE, &cookies, true);
+            access_fields.is_private = self.logins.iter().any(|login| login.is_inside() && login.concerns(url));
         }
         if !self.credentials.is_empty()
             && let Some(value) = self.credentials.header(METHOD, url, u64::from_le_bytes(random()?))
         {
-            put(&mut worn.fields, header::AUTHORIZATION, &value, true);
-            worn.is_private = true;
+            put(&mut access_fields.fields, header::AUTHORIZATION, &value, true);
+            access_fields.is_private = true;
         }
         if let Some(signer) = &self.signer {
             let signed = signer.sign(METHOD, url, now / 1_000, &random()?);
@@ -122,15 +122,15 @@ impl SiteAccess {
                 ("signature-input", signed.signature_input),
                 ("signature", signed.signature),
             ] {
-                put(&mut worn.fields, HeaderName::from_static(name), &value, false);
+                put(&mut access_fields.fields, HeaderName::from_static(name), &value, false);
             }
         }
-        Ok(worn)
+        Ok(access_fields)
     }
 
     /// Learns from an answer from `url`. True if the same request should be made once more: because the server has
     /// asked for an account, or because a session was lost (then [`SiteAccess::must_log_in`] is true, too).
-    pub fn hear(&mut self, url: &Url, status: u16, heard: &Heard, session: &mut Session) -> bool {
+    pub fn hear(&mut self, url: &Url, status: u16, heard: &SiteReaction, session: &mut Session) -> bool {
         self.take_cookies(url, &heard.cookies, session);
         if !self.credentials.is_empty() {
             let challenges = heard.challenges.iter().map(String::as_str);

@@ -21,6 +21,7 @@ use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::engine::{self, Nobody, Stats, StopReason};
 use crate::fetch::http::HttpFetch;
+use crate::free_name::with_free_name;
 use crate::report::{Report, Side, Summary, compare};
 use record::{Record, Tally};
 use web::Web;
@@ -157,9 +158,8 @@ fn settings(gate: OnDuplicate, budget: u64, connect_to: &str) -> anyhow::Result<
 
 /// Makes a new directory for this process.
 fn temporary_dir() -> std::io::Result<PathBuf> {
-    let dir = std::env::temp_dir().join(format!("crawler-demo-{}", std::process::id()));
-    std::fs::create_dir(&dir)?;
-    Ok(dir)
+    let make = |path: PathBuf| std::fs::create_dir(&path).map(|()| path);
+    with_free_name(&std::env::temp_dir(), "crawler-demo", make)
 }
 
 /// Prints the difference to stdout.

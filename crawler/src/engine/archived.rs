@@ -7,8 +7,8 @@ use dedup_stage::url::UrlId;
 use frontier::{Job, Millis};
 use serde::{Deserialize, Serialize};
 
-use super::desk::Desk;
 use super::error::Result;
+use super::state::EngineState;
 use crate::record::PageRecord;
 use crate::sink::{PageOut, Twin};
 use crate::spaces;
@@ -21,7 +21,7 @@ struct Archived {
     payload: [u8; 32],
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// The page to which a revisit record must refer if it repeats the page of this URL with this `record`.
     pub(super) fn archived(&self, url: UrlId, record: &PageRecord) -> Result<Twin> {
         let own = Twin::of(record);

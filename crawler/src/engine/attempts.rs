@@ -12,8 +12,8 @@ use frontier::{Job, JobKind, Millis, State};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::desk::Desk;
 use super::error::Result;
+use super::state::EngineState;
 use crate::spaces;
 
 /// The last attempt at a page. It failed, and its URL is queued again.
@@ -79,7 +79,7 @@ fn each(
     failure.map_or(Ok(()), Err)
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// Records that an attempt at a page failed, and that its URL is queued again.
     pub(super) fn failed_for_now(&mut self, job: &Job, kind: String, at: Millis) -> Result<()> {
         if job.kind != JobKind::Page || job.is_requisite() {

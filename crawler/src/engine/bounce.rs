@@ -13,9 +13,9 @@ use frontier::{End, Frontier, Job, State, Via, Visit};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::desk::Desk;
 use super::error::Result;
 use super::message::RedirectFinding;
+use super::state::EngineState;
 use crate::spaces;
 
 /// The record of a URL that redirects. It is kept until the next visit.
@@ -49,7 +49,7 @@ pub(super) enum Leads {
     Round,
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// The direction in which the redirect of a job leads. (A redirect to its own key is followed, because it may
     /// set a cookie. If it does not, a redirect to the very same URL is followed once.)
     pub(super) fn leads(&mut self, job: &Job, redirect: &RedirectFinding, target: &Url) -> Result<Leads> {

@@ -6,9 +6,9 @@ use std::path::Path;
 use frontier::{Detail, Failure, HostState, Millis, SkipReason};
 use url::Url;
 
-use super::desk::{Desk, withheld_for};
 use super::error::Result;
 use super::rescue::{self, is_open_end};
+use super::state::{EngineState, withheld_for};
 use super::stats::{LongDelays, StopReason};
 use super::unread;
 use crate::sink::write_skipped;
@@ -17,7 +17,7 @@ use crate::stub::Label;
 /// The word for URLs that robots.txt forbids. They are not fetched, but this is no trouble.
 const FORBIDDEN: &str = "robots";
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// Writes `skipped.jsonl` anew, and updates the counters that need the whole state. The crawl is complete if all of
     /// this is true: nothing is queued; no URL failed (except with a 4xx answer, or because robots.txt forbids it), no
     /// body was cut, nothing was left unread ([`unread`]); every held or stopped URL is so because of a page that was

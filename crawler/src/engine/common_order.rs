@@ -8,45 +8,45 @@ use crossbeam_channel::{Receiver, never};
 use super::Engine;
 use super::error::Result;
 use super::message::JobReport;
+use super::peer_state::{PeerState, Quiet};
 use super::peers::{All, Event, PeerProgress, PeersError, Phase, Proposed};
 use super::rescue;
 use super::stats::StopReason;
-use super::together::{Quiet, Together};
 use crate::outbound::Wish;
 
 impl Engine<'_> {
     /// Takes the reports that have come. With other processes, pages wait for their place in the common order.
     pub(super) fn take_reports(&mut self) -> Result<()> {
-        let Some(together) = &self.desk.together else {
+        let Some(peer_state) = &self.state.peer_state else {
             while let Some(report) = self.jobs.next_report() {
-                self.desk.take(report)?;
-                if self.desk.ledger.is_full() {
-                    self.desk.commit()?;
+                self.state.take(report)?;
+                if self.state.ledger.is_full() {
+                    self.state.commit()?;
                 }
             }
             return Ok(());
         };
-        let is_ordered = together.peers.is_ordered();
+        let is_ordered = peer_state.peers.is_ordered();
         while let Some(mut report) = self.jobs.pop() {
-            let proposed = self.desk.proposed(&mut report)?;
+            let proposed = self.state.proposed(&mut report)?;
             let now = self.now();
             if !is_ordered {
                 self.jobs.end(&report);
-                self.desk.take(report)?;
-                let Some(together) = &mut self.desk.together else { break };
-                together.stale.extend(proposed);
+                self.state.take(report)?;
+                let Some(peer_state) = &mut self.state.peer_state else { break };
+                peer_state.stale.extend(proposed);
                 continue;
             }
-            let Some(together) = &mut self.desk.together else { break };
-            if together.barrier.is_empty() && proposed.is_none() {
+            let Some(peer_state) = &mut self.state.peer_state else { break };
+            if peer_state.barrier.is_empty() && proposed.is_none() {
                 self.jobs.end(&report);
-                self.desk.take(report)?;
+                self.state.take(report)?;
             } else {
-                together.barrier.push(report, proposed, now);
+                peer_state.barrier.push(report, proposed, now);
             }
         }
-        if self.desk.ledger.is_full() {
-            self.desk.commit()?;
+        if self.state.ledger.is_full() {
+            self.state.commit()?;
         }
         self.send_group()
     }
@@ -54,13 +54,13 @@ impl Engine<'_> {
     /// The channel of the reports that wake the engine. While reports wait for their place in the common order, a new
     /// report would only wait behind them. To wake up for each new report would cost more than to take it.
     pub(super) fn wakes(&self) -> Receiver<Vec<JobReport>> {
-        let waits = |together: &Together| together.peers.is_ordered() && !together.barrier.is_empty();
-        if self.desk.together.as_ref().is_some_and(waits) { never() } else { self.jobs.reports.clone() }
+        let waits = |peer_state: &PeerState| peer_state.peers.is_ordered() && !peer_state.barrier.is_empty();
+        if self.state.peer_state.as_ref().is_some_and(waits) { never() } else { self.jobs.reports.clone() }
     }
 
     /// Takes the reports that have come in the meantime, and sends the pages that have gathered, if it is time.
     pub(super) fn take_late_reports(&mut self) -> Result<()> {
-        if self.desk.together.is_none() {
+        if self.state.peer_state.is_none() {
             return Ok(());
         }
         while let Ok(reports) = self.jobs.reports.try_recv() {
@@ -71,14 +71,14 @@ impl Engine<'_> {
 
     /// Whether there is nothing to do here until other processes send links.
     pub(super) fn is_quiet(&self) -> bool {
-        self.desk.together.as_ref().is_some_and(Together::is_quiet)
+        self.state.peer_state.as_ref().is_some_and(PeerState::is_quiet)
     }
 
     /// Sends the pages that have gathered, if it is time.
     fn send_group(&mut self) -> Result<()> {
         let now = self.now();
-        match &mut self.desk.together {
-            Some(together) => together.barrier.send(now, together.peers.as_mut()),
+        match &mut self.state.peer_state {
+            Some(peer_state) => peer_state.barrier.send(now, peer_state.peers.as_mut()),
             None => Ok(()),
         }
     }
@@ -95,42 +95,42 @@ impl Engine<'_> {
 
     /// Takes one event. Returns why the run ends, if it does.
     fn hear(&mut self, event: Event) -> Result<Option<StopReason>> {
-        let Some(together) = &mut self.desk.together else { return Ok(None) };
+        let Some(peer_state) = &mut self.state.peer_state else { return Ok(None) };
         match event {
             Event::Links { at, links } => {
-                let now = self.desk.clock.now();
+                let now = self.state.clock.now();
                 for link in links {
                     if let Wish::Rules(asker, _) = &link.wish {
-                        together.rules_came(asker);
+                        peer_state.rules_came(asker);
                     }
-                    if self.desk.frontier.has_host_of(&link.url) {
-                        let admission = link.arrive(&mut self.desk.frontier, now, &mut self.desk.ledger.session)?;
-                        self.desk.ledger.stats.count_left_out(admission);
-                    } else if together.peers.forwards() {
-                        together.onward.push(link);
+                    if self.state.frontier.has_host_of(&link.url) {
+                        let admission = link.arrive(&mut self.state.frontier, now, &mut self.state.ledger.session)?;
+                        self.state.ledger.stats.count_left_out(admission);
+                    } else if peer_state.peers.forwards() {
+                        peer_state.onward.push(link);
                     }
                 }
-                together.links_at = at;
+                peer_state.links_at = at;
                 self.wake();
-                if self.desk.ledger.is_full() {
-                    self.desk.commit()?;
+                if self.state.ledger.is_full() {
+                    self.state.commit()?;
                 }
             }
             Event::Theirs { at, pages } => {
-                together.pages_at = at;
-                self.desk.follow(at, pages)?;
-                if self.desk.ledger.is_full() {
-                    self.desk.commit()?;
+                peer_state.pages_at = at;
+                self.state.follow(at, pages)?;
+                if self.state.ledger.is_full() {
+                    self.state.commit()?;
                 }
             }
             Event::Mine { at } => {
-                together.pages_at = at;
-                if together.peers.is_ordered() {
+                peer_state.pages_at = at;
+                if peer_state.peers.is_ordered() {
                     self.take_group(at)?;
                 }
             }
             Event::Pages { number, pages } => {
-                if together.allowance.as_mut().is_some_and(|allowance| allowance.heard(number, pages)) {
+                if peer_state.allowance.as_mut().is_some_and(|allowance| allowance.heard(number, pages)) {
                     self.wake();
                 }
             }
@@ -143,30 +143,30 @@ impl Engine<'_> {
     /// Takes the group that was under way, whose place is `at`. No commit comes before all of it is taken. So after a
     /// crash, no page of the group is on record here, and the whole group is followed like a group of another process.
     fn take_group(&mut self, at: u64) -> Result<()> {
-        let Some(together) = &mut self.desk.together else { return Ok(()) };
+        let Some(peer_state) = &mut self.state.peer_state else { return Ok(()) };
         let mut place = 0;
-        for waiting in together.barrier.came_back()? {
+        for waiting in peer_state.barrier.came_back()? {
             self.jobs.end(&waiting.report);
             match waiting.proposed {
                 Some(proposed) => {
-                    self.desk.take_in_order(waiting.report, proposed, Proposed::order(at, place))?;
+                    self.state.take_in_order(waiting.report, proposed, Proposed::order(at, place))?;
                     place += 1;
                 }
-                None => self.desk.take(waiting.report)?,
+                None => self.state.take(waiting.report)?,
             }
         }
-        while let Some(report) = self.desk.together.as_mut().and_then(|together| together.barrier.free()) {
+        while let Some(report) = self.state.peer_state.as_mut().and_then(|peer_state| peer_state.barrier.free()) {
             self.jobs.end(&report);
-            self.desk.take(report)?;
+            self.state.take(report)?;
         }
         self.take_late_reports()
     }
 
     /// Ends being quiet: there is something to do again.
     fn wake(&mut self) {
-        let Some(together) = &mut self.desk.together else { return };
-        if together.quiet.take().is_some() {
-            together.round += 1;
+        let Some(peer_state) = &mut self.state.peer_state else { return };
+        if peer_state.quiet.take().is_some() {
+            peer_state.round += 1;
             self.tell(None);
         }
     }
@@ -174,19 +174,19 @@ impl Engine<'_> {
     /// Becomes quiet: there is nothing to do until links come. `reason` is the reason for which a crawl by one process
     /// would end now.
     pub(super) fn be_quiet(&mut self, reason: StopReason) -> Result<()> {
-        if self.desk.together.as_ref().is_none_or(|together| together.is_quiet()) {
+        if self.state.peer_state.as_ref().is_none_or(|peer_state| peer_state.is_quiet()) {
             return Ok(());
         }
         // Everything that this process has for others must be on its way before it says that it has nothing to do.
-        self.desk.commit()?;
-        let fetched = self.desk.ledger.stats.pages;
-        if let Some(together) = &mut self.desk.together {
-            let back = together.allowance.as_mut().and_then(|allowance| allowance.give_back(fetched));
+        self.state.commit()?;
+        let fetched = self.state.ledger.stats.pages;
+        if let Some(peer_state) = &mut self.state.peer_state {
+            let back = peer_state.allowance.as_mut().and_then(|allowance| allowance.give_back(fetched));
             if let Some(back) = back {
-                together.peers.ask_for_pages(back);
+                peer_state.peers.ask_for_pages(back);
             }
-            together.quiet = Some(Quiet { reason, drained: false });
-            together.round += 1;
+            peer_state.quiet = Some(Quiet { reason, drained: false });
+            peer_state.round += 1;
         }
         self.tell(None);
         Ok(())
@@ -194,21 +194,21 @@ impl Engine<'_> {
 
     /// Acts on the news that all processes were quiet at the same time.
     fn all_quiet(&mut self, round: u64, all: All) -> Result<Option<StopReason>> {
-        let Some(together) = &mut self.desk.together else { return Ok(None) };
-        let Some(quiet) = together.quiet.filter(|_| together.round == round) else { return Ok(None) };
+        let Some(peer_state) = &mut self.state.peer_state else { return Ok(None) };
+        let Some(quiet) = peer_state.quiet.filter(|_| peer_state.round == round) else { return Ok(None) };
         match all {
             All::Spent => return Ok(Some(StopReason::PageLimit)),
             All::Over => return Ok(Some(quiet.reason)),
             All::Quiet if quiet.drained => return Ok(None),
             All::Quiet => {}
         }
-        let more = self.desk.drain()?;
+        let more = self.state.drain()?;
         if more {
             self.more = true;
             self.wake();
-        } else if let Some(together) = &mut self.desk.together {
-            together.quiet = Some(Quiet { drained: true, ..quiet });
-            together.round += 1;
+        } else if let Some(peer_state) = &mut self.state.peer_state {
+            peer_state.quiet = Some(Quiet { drained: true, ..quiet });
+            peer_state.round += 1;
             self.tell(None);
         }
         Ok(None)
@@ -216,19 +216,29 @@ impl Engine<'_> {
 
     /// Tells the others the progress of this process.
     pub(super) fn tell(&mut self, ended: Option<StopReason>) {
-        let (queued, open) = (self.desk.frontier.counts().queued, self.jobs.open());
-        let stats = self.desk.ledger.stats.clone();
-        let lost = rescue::lost(&self.desk.ledger.session).ok().flatten();
-        let Some(together) = &mut self.desk.together else { return };
-        let phase = match (ended, together.quiet) {
+        let (queued, open) = (self.state.frontier.counts().queued, self.jobs.open());
+        let stats = self.state.ledger.stats.clone();
+        let lost = rescue::lost(&self.state.ledger.session).ok().flatten();
+        let Some(peer_state) = &mut self.state.peer_state else { return };
+        let phase = match (ended, peer_state.quiet) {
             (Some(reason), _) => Phase::after(reason),
             (None, None) => Phase::Busy,
             (None, Some(Quiet { reason: StopReason::PageLimit, .. })) => Phase::Full,
             (None, Some(Quiet { drained: false, .. })) => Phase::Idle,
             (None, Some(Quiet { drained: true, .. })) => Phase::Drained,
         };
-        let Together { round, links_at, pages_at, .. } = *together;
+        let PeerState { round, links_at, pages_at, .. } = *peer_state;
         let stop_reason = ended;
-        together.peers.tell(PeerProgress { phase, round, links_at, pages_at, queued, open, stats, stop_reason, lost });
+        peer_state.peers.tell(PeerProgress {
+            phase,
+            round,
+            links_at,
+            pages_at,
+            queued,
+            open,
+            stats,
+            stop_reason,
+            lost,
+        });
     }
 }

@@ -75,7 +75,7 @@ impl<F: Fetch> Fetchers<F> {
             kind,
             addresses,
             validators: order.validators,
-            fields: order.worn.fields,
+            fields: order.access_fields.fields,
             form: None,
             budget: Arc::clone(&self.budget),
             keep_wire: self.keep_wire && kind == JobKind::Page,
@@ -88,7 +88,8 @@ impl<F: Fetch> Fetchers<F> {
 
 /// Does one job and sends one answer, even if the fetcher panics.
 async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, order: Order) {
-    let (job, worn, said, cut) = (order.job.clone(), order.worn.clone(), order.said.clone(), order.cut);
+    let (job, access_fields, said, cut) =
+        (order.job.clone(), order.access_fields.clone(), order.said.clone(), order.cut);
     let answer = AssertUnwindSafe(shared.ask(order)).catch_unwind().await;
     #[cfg_attr(not(feature = "pdf"), allow(unused_mut))]
     let mut answer = answer.unwrap_or_else(|_| Err(FetchError::Protocol("panic in the fetcher".into())));
@@ -113,7 +114,7 @@ async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, order: Order) {
         sequence: None,
         job,
         ended_at,
-        worn,
+        access_fields,
         said,
         cut,
         answer,

@@ -8,9 +8,9 @@ use frontier::{Admission, Found, Hold, Job, SkipReason, Via};
 use url::Url;
 
 use super::barren::family;
-use super::desk::Desk;
 use super::error::Result;
 use super::message::{LinkNote, PageFinding};
+use super::state::EngineState;
 use crate::outbound::Wish;
 
 /// Counts of the links of one page.
@@ -44,7 +44,7 @@ impl LinkCounts {
     }
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// At most this many new links of a page are named, and as many vanished ones.
     pub(super) const NAMED: usize = 100;
 

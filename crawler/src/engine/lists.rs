@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use frontier::refresh::time::{DAY, seconds};
 use frontier::{Job, Millis};
 
-use super::desk::Desk;
 use super::error::Result;
 use super::message::{ListAnswer, PageFinding};
+use super::state::EngineState;
 use super::visits::List;
 use crate::fetch::Validators;
 use crate::spaces;
@@ -17,7 +17,7 @@ use crate::spaces;
 /// have more.
 const FEW: usize = 16;
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// The validators for a request for a sitemap.
     pub(super) fn list_validators(&self, job: &Job) -> Result<Option<Validators>> {
         let list = List::get(job.page.url, &self.ledger.session)?;

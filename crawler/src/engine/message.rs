@@ -12,8 +12,8 @@ use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
 use super::under_way::Weight;
-use super::usage::Said;
-use crate::access::{Heard, Worn};
+use super::usage::OriginStatements;
+use crate::access::{AccessFields, SiteReaction};
 use crate::archive::Exchange;
 use crate::fetch::{FetchError, Response, Validators};
 use crate::focus::{LinkHits, PageHits};
@@ -31,9 +31,9 @@ pub struct Order {
     /// For a conditional request.
     pub validators: Option<Validators>,
     /// The header fields of this request alone.
-    pub worn: Worn,
+    pub access_fields: AccessFields,
     /// The statements of its origin about the use of pages.
-    pub said: Option<Arc<Said>>,
+    pub said: Option<Arc<OriginStatements>>,
     /// Whether its page is to be cut into pieces.
     pub cut: bool,
 }
@@ -48,9 +48,9 @@ pub struct Fetched {
     /// The time at which the answer was complete, or had failed.
     pub ended_at: Millis,
     /// The header fields of this request alone.
-    pub worn: Worn,
+    pub access_fields: AccessFields,
     /// The statements of its origin about the use of pages.
-    pub said: Option<Arc<Said>>,
+    pub said: Option<Arc<OriginStatements>>,
     /// Whether its page is to be cut into pieces.
     pub cut: bool,
     /// The answer.
@@ -120,7 +120,7 @@ pub struct JobReport {
     /// The answer in numbers, if there is one.
     pub answered: Option<AnswerFigures>,
     /// Cookies and challenges of the answer, and whether it looks like a lost login.
-    pub heard: Option<(u16, Heard)>,
+    pub reaction: Option<(u16, SiteReaction)>,
     /// Bytes of a body as received.
     pub received: u64,
     /// The result of the job.

@@ -2,7 +2,7 @@
 //! ledger (the state, the outputs and the counters), so it needs no locks.
 //!
 //! The engine hands out jobs while it has credits (`jobs`), and takes one report for each. It judges pages in the order
-//! of their fetches (heavy ones in the order of reading, see `line_up`), and queues or holds their links (`desk`). It
+//! of their fetches (heavy ones in the order of reading, see `line_up`), and queues or holds their links (`state`). It
 //! commits the changes in groups (`ledger`). Fetchers and page workers know nothing about these decisions.
 
 mod alike;
@@ -15,7 +15,6 @@ mod batch;
 mod bounce;
 mod close;
 mod common_order;
-mod desk;
 mod error;
 mod fetchers;
 mod gists;
@@ -35,6 +34,7 @@ mod page;
 mod page_limit;
 #[cfg(feature = "pdf")]
 mod pdfs;
+mod peer_state;
 mod peers;
 mod proposals;
 mod reading;
@@ -47,10 +47,10 @@ mod sessions;
 mod sitemaps;
 mod standing;
 mod start;
+mod state;
 mod stats;
 mod stopwatch;
 mod stubs;
-mod together;
 mod trouble;
 mod under_way;
 mod unread;
@@ -75,18 +75,18 @@ use crate::outbound::Outbound;
 use crate::sink::Sink;
 
 pub use attempts::Attempt;
-use desk::Desk;
 pub use error::EngineError;
 use error::Result;
 use jobs::Jobs;
 use ledger::Ledger;
 pub use log::Log;
 use login::LogIn;
+pub use peer_state::{PAGES_AT, places};
 pub use peers::{All, Event, PeerProgress, Peers, PeersError, Phase, Proposed, QuotaRequest};
 pub use rescue::{found, lost};
 pub use start::run;
+use state::EngineState;
 pub use stats::{LongDelays, Nobody, Observer, Snapshot, Stats, StopReason, TICK};
-pub use together::{PAGES_AT, places};
 pub use trouble::WorstHost;
 pub use unread::{Unread, causes as unread};
 pub use visits::{AGES, Freshness, HostRate, Round};
@@ -155,7 +155,7 @@ const GRACE: Millis = 5_000;
 
 /// A running crawl.
 struct Engine<'a> {
-    desk: Desk<'a>,
+    state: EngineState<'a>,
     jobs: Jobs,
     dir: PathBuf,
     control: Receiver<Control>,
@@ -181,22 +181,22 @@ impl Engine<'_> {
                 self.check_limits();
             }
             if self.stopping.is_none() && !self.paused && !self.is_quiet() {
-                self.more = self.desk.step()?;
-                self.more |= self.desk.go_on_with_sitemap()?;
-                self.desk.feed_visits()?;
+                self.more = self.state.step()?;
+                self.more |= self.state.go_on_with_sitemap()?;
+                self.state.feed_visits()?;
                 self.seek_pages();
                 self.hand_out()?;
                 // If a visit was refused when its turn came, the next visit of its host can be queued.
-                self.more |= self.desk.feed_visits()?;
+                self.more |= self.state.feed_visits()?;
             }
             if let Some(reason) = self.ended() {
                 let over = self.stopping.is_none() && matches!(reason, StopReason::Done | StopReason::Waiting);
-                if self.stopping.is_none() && self.desk.together.is_some() {
+                if self.stopping.is_none() && self.state.peer_state.is_some() {
                     self.be_quiet(reason)?;
-                } else if over && self.desk.drain()? {
+                } else if over && self.state.drain()? {
                     self.more = true;
                     continue;
-                } else if !(over && self.desk.continuous.is_some()) {
+                } else if !(over && self.state.continuous.is_some()) {
                     return self.finish(reason);
                 }
             }
@@ -204,8 +204,8 @@ impl Engine<'_> {
                 return self.finish(reason);
             }
             self.take_late_reports()?;
-            if self.desk.ledger.is_due(self.now()) {
-                self.desk.commit()?;
+            if self.state.ledger.is_due(self.now()) {
+                self.state.commit()?;
             }
             if self.now() >= self.last_tick + TICK {
                 self.tick(None);
@@ -214,40 +214,40 @@ impl Engine<'_> {
     }
 
     fn now(&self) -> Millis {
-        self.desk.clock.now()
+        self.state.clock.now()
     }
 
     /// Hands out jobs while there are credits and the frontier has a job that is due.
     fn hand_out(&mut self) -> Result<()> {
-        if self.desk.access.must_log_in() {
-            self.logged_in = (self.log_in)(self.desk.access.leave())?;
+        if self.state.access.must_log_in() {
+            self.logged_in = (self.log_in)(self.state.access.leave())?;
         }
         let now = self.now();
-        self.due = self.desk.local.pause(now);
+        self.due = self.state.local.pause(now);
         if self.due.is_some() {
             return Ok(());
         }
         while self.jobs.has_credit() {
             let is_full = self.is_full();
-            if is_full && self.desk.requisites == 0 {
+            if is_full && self.state.requisites == 0 {
                 if self.hand_out_errand()? {
                     continue;
                 }
                 break;
             }
-            let waited = if is_full { None } else { self.desk.waited() };
+            let waited = if is_full { None } else { self.state.waited() };
             if let Some(job) = waited {
-                if let Some(order) = self.desk.order(job)? {
+                if let Some(order) = self.state.order(job)? {
                     self.jobs.start(order)?;
                 }
                 continue;
             }
-            match self.desk.frontier.next(self.now(), &mut self.desk.ledger.session)? {
+            match self.state.frontier.next(self.now(), &mut self.state.ledger.session)? {
                 // Requisites come first on each host. This job is not for a requisite, so its host has no more of them,
                 // and the job waits.
-                Next::Job(job) if is_full && !self.desk.is_for_requisites(&job) => self.desk.waiting.push_back(job),
+                Next::Job(job) if is_full && !self.state.is_for_requisites(&job) => self.state.waiting.push_back(job),
                 Next::Job(job) => {
-                    if let Some(order) = self.desk.order(job)? {
+                    if let Some(order) = self.state.order(job)? {
                         self.jobs.start(order)?;
                     }
                 }
@@ -258,7 +258,7 @@ impl Engine<'_> {
                 Next::Idle => break,
             }
         }
-        self.jobs.set_pressure(self.desk.frontier.is_crowded(self.now(), self.jobs.credits()));
+        self.jobs.set_pressure(self.state.frontier.is_crowded(self.now(), self.jobs.credits()));
         Ok(())
     }
 
@@ -269,57 +269,57 @@ impl Engine<'_> {
             return (self.jobs.open() == 0 || now >= grace).then_some(reason);
         }
         let is_full = self.is_full();
-        let waits = self.paused || self.more || self.desk.local.pause(now).is_some();
-        let waits = waits || self.desk.together.as_ref().is_some_and(|together| together.waits(is_full));
-        let waits = waits || self.desk.access.is_away() || !(is_full || self.desk.waiting.is_empty());
+        let waits = self.paused || self.more || self.state.local.pause(now).is_some();
+        let waits = waits || self.state.peer_state.as_ref().is_some_and(|peer_state| peer_state.waits(is_full));
+        let waits = waits || self.state.access.is_away() || !(is_full || self.state.waiting.is_empty());
         if self.jobs.open() > 0 || waits {
             return None;
         }
-        let waits_long = self.due.is_none_or(|due| due > now + self.desk.settings.limits.patience.0);
+        let waits_long = self.due.is_none_or(|due| due > now + self.state.settings.limits.patience.0);
         match self.due {
             _ if waits_long && is_full => Some(StopReason::PageLimit),
-            None if self.desk.frontier.counts().queued == 0 => Some(StopReason::Done),
+            None if self.state.frontier.counts().queued == 0 => Some(StopReason::Done),
             None => Some(StopReason::Waiting),
-            Some(due) if due > now + self.desk.settings.limits.patience.0 => Some(StopReason::Waiting),
+            Some(due) if due > now + self.state.settings.limits.patience.0 => Some(StopReason::Waiting),
             Some(_) => None,
         }
     }
 
     /// Writes everything down at the end of the run.
     fn finish(&mut self, reason: StopReason) -> Result<StopReason> {
-        self.desk.end_round(reason)?;
+        self.state.end_round(reason)?;
         let due = self.due.filter(|_| reason == StopReason::Waiting);
-        self.desk.close(reason, due, &self.dir)?;
-        self.desk.commit()?;
-        self.desk.ledger.finish()?;
+        self.state.close(reason, due, &self.dir)?;
+        self.state.commit()?;
+        self.state.ledger.finish()?;
         self.tick(Some(reason));
         Ok(reason)
     }
 
     fn check_limits(&mut self) {
-        let (now, limits) = (self.now(), &self.desk.settings.limits);
+        let (now, limits) = (self.now(), &self.state.settings.limits);
         // If several processes crawl, the limit is that of all of them.
-        let is_alone = self.desk.together.is_none();
-        let is_full = is_alone && limits.max_pages > 0 && self.desk.ledger.stats.pages >= limits.max_pages;
-        if is_full && self.desk.requisites == 0 {
+        let is_alone = self.state.peer_state.is_none();
+        let is_full = is_alone && limits.max_pages > 0 && self.state.ledger.stats.pages >= limits.max_pages;
+        if is_full && self.state.requisites == 0 {
             self.stopping = Some((StopReason::PageLimit, now + GRACE));
-        } else if limits.time_limit.0 > 0 && now >= self.desk.ledger.started() + limits.time_limit.0 {
+        } else if limits.time_limit.0 > 0 && now >= self.state.ledger.started() + limits.time_limit.0 {
             self.stopping = Some((StopReason::TimeLimit, now + GRACE));
-        } else if self.desk.round_is_over() {
+        } else if self.state.round_is_over() {
             self.stopping = Some((StopReason::Done, now + GRACE));
         }
     }
 
     /// The time at which the next visit is due.
     fn visits_due(&mut self) -> Option<Millis> {
-        if self.paused { None } else { self.desk.visits_due() }
+        if self.paused { None } else { self.state.visits_due() }
     }
 
     /// Waits for a report, an order, the end of a login, or the time at which something is due. The engine waits
     /// nowhere else. Returns why the run ends, if other processes have decided that it does.
     fn wait(&mut self) -> Result<Option<StopReason>> {
         let now = self.now();
-        let mut deadline = (self.last_tick + TICK).min(self.desk.ledger.commit_at());
+        let mut deadline = (self.last_tick + TICK).min(self.state.ledger.commit_at());
         if let Some((_, grace)) = self.stopping {
             deadline = deadline.min(grace);
         } else if self.more && !self.paused {
@@ -327,15 +327,15 @@ impl Engine<'_> {
         } else if self.jobs.has_credit()
             && let Some(due) = [self.due, self.visits_due()].into_iter().flatten().min()
         {
-            if self.jobs.open() == 0 && !self.desk.access.is_away() && self.desk.clock.skip_to(due) {
+            if self.jobs.open() == 0 && !self.state.access.is_away() && self.state.clock.skip_to(due) {
                 return Ok(None);
             }
             deadline = deadline.min(due);
         }
-        let events = match &self.desk.together {
-            Some(together) => {
-                deadline = deadline.min(together.barrier.due().unwrap_or(deadline));
-                together.peers.events().clone()
+        let events = match &self.state.peer_state {
+            Some(peer_state) => {
+                deadline = deadline.min(peer_state.barrier.due().unwrap_or(deadline));
+                peer_state.peers.events().clone()
             }
             None => never(),
         };
@@ -354,9 +354,9 @@ impl Engine<'_> {
             recv(logged_in) -> done => {
                 self.logged_in = never();
                 let done = done.map_err(|_| EngineError::Internal("a login panicked"))?;
-                done.requests().iter().for_each(|request| self.desk.log.note_login(request));
-                if let Err(error) = self.desk.access.come_back(done, &mut self.desk.ledger.session) {
-                    self.desk.commit()?;
+                done.requests().iter().for_each(|request| self.state.log.note_login(request));
+                if let Err(error) = self.state.access.come_back(done, &mut self.state.ledger.session) {
+                    self.state.commit()?;
                     return Err(error.into());
                 }
             },
@@ -381,19 +381,19 @@ impl Engine<'_> {
     fn tick(&mut self, stopped: Option<StopReason>) {
         let now = self.now();
         self.last_tick = now;
-        let counts = self.desk.frontier.counts();
-        self.desk.ledger.update(now, &counts);
-        self.desk.log.flush();
+        let counts = self.state.frontier.counts();
+        self.state.ledger.update(now, &counts);
+        self.state.log.flush();
         self.tell(stopped);
-        let Ledger { stats, session, .. } = &self.desk.ledger;
+        let Ledger { stats, session, .. } = &self.state.ledger;
         self.observer.tick(&Snapshot {
             stats,
             counts,
-            frontier: &self.desk.frontier,
+            frontier: &self.state.frontier,
             in_flight: self.jobs.open(),
             lost: stats.lost(found(session).ok().flatten()),
             harvest: stats.harvest(),
-            trouble: self.desk.local.what(),
+            trouble: self.state.local.what(),
             now,
             stopped,
         });

@@ -4,14 +4,14 @@
 use dedup_stage::judge::{Judgement, Verdict};
 use frontier::{Admission, Found, Job, JobKind, Merits, Millis, Outcome, Via};
 
-use super::desk::Desk;
 use super::error::Result;
 use super::message::{Need, PageFinding};
+use super::state::EngineState;
 use crate::record::PageRecord;
 use crate::requisites::MOST_HOPS;
 use crate::sink::PageOut;
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// Whether a job fetches a requisite, or something that must come before one: an address or a robots.txt.
     pub(super) fn is_for_requisites(&self, job: &Job) -> bool {
         match job.kind {

@@ -21,8 +21,8 @@ use dedup_stage::page::WordMark;
 use frontier::{Job, Trial};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::desk::Desk;
 use super::message::PageFinding;
+use super::state::EngineState;
 
 /// The words of its own that a trial has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl ShownWords {
     }
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// The words of its own that a near-duplicate has. [`OwnWords::None`] for any page that is no trial.
     pub(super) fn own_words(&mut self, job: &Job, finding: &PageFinding, judgement: &Judgement) -> OwnWords {
         if finding.word_marks.is_empty() || job.page.visit > 1 {

@@ -9,38 +9,38 @@ impl Engine<'_> {
     /// Whether `--max-pages` allows no more page jobs than are open now.
     pub(super) fn is_full(&self) -> bool {
         let (limit, pages, open) =
-            (self.desk.settings.limits.max_pages, self.desk.ledger.stats.pages, self.jobs.open_pages());
-        match &self.desk.together {
-            Some(together) => together.allowance.as_ref().is_some_and(|allowance| allowance.is_full(pages, open)),
+            (self.state.settings.limits.max_pages, self.state.ledger.stats.pages, self.jobs.open_pages());
+        match &self.state.peer_state {
+            Some(peer_state) => peer_state.allowance.as_ref().is_some_and(|allowance| allowance.is_full(pages, open)),
             None => limit > 0 && pages + open >= limit,
         }
     }
 
     /// Asks for more pages, if those that may be fetched here are soon used up.
     pub(super) fn seek_pages(&mut self) {
-        let (fetched, open) = (self.desk.ledger.stats.pages, self.jobs.open_pages());
-        let Some(together) = &mut self.desk.together else { return };
-        let request = together.allowance.as_mut().and_then(|allowance| allowance.ask(fetched, open));
+        let (fetched, open) = (self.state.ledger.stats.pages, self.jobs.open_pages());
+        let Some(peer_state) = &mut self.state.peer_state else { return };
+        let request = peer_state.allowance.as_mut().and_then(|allowance| allowance.ask(fetched, open));
         if let Some(request) = request {
-            together.peers.ask_for_pages(request);
+            peer_state.peers.ask_for_pages(request);
         }
     }
 
     /// Hands out a job that another process waits for, while no page may be fetched. Returns false if there is none.
     pub(super) fn hand_out_errand(&mut self) -> Result<bool> {
-        if self.desk.together.is_none() {
+        if self.state.peer_state.is_none() {
             return Ok(false);
         }
         let now = self.now();
         // While a job waits, its host gets no other job. So the page jobs that wait are given back first.
-        let job = match self.desk.waited() {
+        let job = match self.state.waited() {
             Some(job) if job.kind == JobKind::Page => {
                 let back = Outcome::Returned { requested: false };
-                self.desk.frontier.report(&job, back, now, &mut self.desk.ledger.session)?;
+                self.state.frontier.report(&job, back, now, &mut self.state.ledger.session)?;
                 return Ok(true);
             }
             Some(job) => job,
-            None => match self.desk.frontier.next_errand(now, &mut self.desk.ledger.session)? {
+            None => match self.state.frontier.next_errand(now, &mut self.state.ledger.session)? {
                 Next::Job(job) => job,
                 Next::Wait(due) => {
                     self.due = Some(due);
@@ -49,7 +49,7 @@ impl Engine<'_> {
                 Next::Idle => return Ok(false),
             },
         };
-        if let Some(order) = self.desk.order(job)? {
+        if let Some(order) = self.state.order(job)? {
             self.jobs.start(order)?;
         }
         Ok(true)

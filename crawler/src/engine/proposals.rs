@@ -1,41 +1,41 @@
-//! The part of the desk that talks with other processes: it sends links and pages to them, and follows the pages that
+//! The part of the engine that talks with other processes: it sends links and pages to them, and follows the pages that
 //! they judge.
 
 use dedup_stage::judge::{Case, Proposal};
 use dedup_stage::store::{self, Space};
 
-use super::desk::Desk;
 use super::error::Result;
 use super::ledger;
 use super::message::{Finding, JobReport};
+use super::peer_state::{LINKS_AT, PAGES_AT, places};
 use super::peers::Proposed;
-use super::together::{LINKS_AT, PAGES_AT, places};
+use super::state::EngineState;
 use crate::outbound::{self, Outbound};
 use crate::record::PageRecord;
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// Sends links to the processes that have their hosts. The links must be durable there before the commit which
     /// records that they were sent.
     pub(super) fn send_links(&mut self) -> Result<()> {
-        let Some(together) = &mut self.together else { return Ok(()) };
+        let Some(peer_state) = &mut self.peer_state else { return Ok(()) };
         let session = &mut self.ledger.session;
-        let keys = std::mem::take(&mut together.outgoing);
+        let keys = std::mem::take(&mut peer_state.outgoing);
         let links = keys.iter().filter_map(|key| outbound::waits_at(key, session).transpose());
         let links: Vec<Outbound> = links.collect::<store::Result<_>>()?;
-        let mut all = together.due_errands(self.frontier.take_errands(), self.clock.now());
+        let mut all = peer_state.due_errands(self.frontier.take_errands(), self.clock.now());
         all.extend(self.frontier.take_answers().into_iter().map(|(asker, rules)| Outbound::rules(asker, &rules)));
         all.extend(links.iter().cloned());
-        all.append(&mut together.onward);
+        all.append(&mut peer_state.onward);
         if !all.is_empty() {
-            together.peers.send(&all)?;
+            peer_state.peers.send(&all)?;
             outbound::taken(&links, &|url| self.frontier.id(url), session)?;
         }
-        for group in std::mem::take(&mut together.stale).chunks(Proposed::MOST) {
-            together.peers.propose(&group.iter().collect::<Vec<_>>())?;
+        for group in std::mem::take(&mut peer_state.stale).chunks(Proposed::MOST) {
+            peer_state.peers.propose(&group.iter().collect::<Vec<_>>())?;
         }
-        if places(session)? != (together.links_at, together.pages_at) {
-            session.put(Space::META, LINKS_AT, together.links_at.to_be_bytes());
-            session.put(Space::META, PAGES_AT, together.pages_at.to_be_bytes());
+        if places(session)? != (peer_state.links_at, peer_state.pages_at) {
+            session.put(Space::META, LINKS_AT, peer_state.links_at.to_be_bytes());
+            session.put(Space::META, PAGES_AT, peer_state.pages_at.to_be_bytes());
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Desk<'_> {
     }
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// The part of a report that other processes must know. `None` if it is no page that the judge compares. If its
     /// links alone fill a message, only this process knows the page, but the page has a place in the common order like
     /// any other. Otherwise the judge would take it and the next page of the group for one page.

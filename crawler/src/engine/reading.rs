@@ -26,7 +26,7 @@ use crate::{requisites, score};
 impl Worker<'_> {
     /// Reads the answer to a request for a page.
     pub(super) fn page(&mut self, answered: &Answered<'_>) -> PageFinding {
-        let Answered { job, ended_at, worn, response, .. } = *answered;
+        let Answered { job, ended_at, access_fields, response, .. } = *answered;
         let content_type = header(response, "content-type");
         let redirect = response.redirect_target(&job.url);
         let unchanged = response.status == 304;
@@ -96,7 +96,7 @@ impl Worker<'_> {
             truncated: cut.is_some(),
             unchanged,
             has_body: !response.body.is_empty() && response.truncated.is_none() && redirect.is_none(),
-            is_private: worn.is_private,
+            is_private: access_fields.is_private,
             permissions: permissions.as_deref(),
         });
         let validators = validators(response);
@@ -156,9 +156,10 @@ impl Worker<'_> {
         validators: Validators,
         permissions: Option<String>,
     ) -> Option<Exchange> {
-        let Answered { job, worn, response, .. } = *answered;
+        let Answered { job, access_fields, response, .. } = *answered;
         let fields = self.context.archive.as_ref()?;
-        let own = worn.fields.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()));
+        let own =
+            access_fields.fields.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()));
         let fields: Vec<_> = fields.iter().cloned().chain(own).collect();
         let exchange = Exchange::new(&job.url, &fields, response, validators, permissions);
         exchange.inspect_err(|error| tracing::error!("{}: not archived: {error}", job.url)).ok()

@@ -1,13 +1,12 @@
-//! The connection between the desk and the visits (`visits`): rounds begin and end here, and the desk reports each
-//! visit that has ended.
+//! Begins and ends the rounds of visits (`visits`), and tells the visits of each visit that has ended.
 
 use config::OnDuplicate;
 use dedup_stage::judge::{Changed, Shown};
 use dedup_stage::url::{PageId, UrlId};
 use frontier::{Job, Millis, State, Via};
 
-use super::desk::Desk;
 use super::error::Result;
+use super::state::EngineState;
 use super::stats::StopReason;
 use super::visits::{Continuous, Ended, Listed, Round, Visits};
 use crate::fetch::Validators;
@@ -26,7 +25,7 @@ impl Ended {
     }
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// Begins a round of visits, or continues one that was interrupted. `only_visits`: the run does nothing else.
     pub(super) fn begin_round(&mut self, only_visits: bool) -> Result<()> {
         let now = self.clock.now();

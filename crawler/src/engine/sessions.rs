@@ -17,7 +17,7 @@ impl Worker<'_> {
     /// Whether the crawl has a session where this link of a page leads: on the site of a login or of a cookie of a
     /// browser, and on the host of a page that was fetched with an account.
     pub(super) fn has_session(&self, answered: &Answered<'_>, url: &Url) -> bool {
-        answered.worn.is_private && url.host() == answered.job.url.host()
+        answered.access_fields.is_private && url.host() == answered.job.url.host()
             || self.context.logins.iter().any(|login| login.concerns(url))
             || self.context.file_sites.contains(registrable_domain(url))
     }

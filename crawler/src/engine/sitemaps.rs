@@ -5,11 +5,11 @@
 use std::time::Instant;
 use std::vec;
 
-use frontier::{Admission, Found, Job, Millis, NamedBy, Outcome, Taken, Via};
+use frontier::{Admission, AnswerCost, Found, Job, Millis, NamedBy, Outcome, Via};
 
-use super::desk::Desk;
 use super::error::Result;
 use super::message::{ListAnswer, Named, SitemapFinding};
+use super::state::EngineState;
 use super::under_way::Weight;
 
 /// A sitemap of which a part was taken. Its job is open until all of it was taken. So if the crawl ends before that,
@@ -28,7 +28,7 @@ pub(super) struct Unfinished {
     _weight: Option<Weight>,
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// At most this many pages of a sitemap are taken at once.
     const PIECE: usize = 256;
 
@@ -45,7 +45,7 @@ impl Desk<'_> {
         let pages = std::mem::take(&mut finding.pages).into_iter();
         self.unfinished = Some(Unfinished { job, at, finding, pages, news: 0.0, micros, _weight: weight });
         // Processes that crawl together take reports in one order.
-        if self.together.is_some() { self.finish_sitemap() } else { self.go_on_with_sitemap().map(|_| ()) }
+        if self.peer_state.is_some() { self.finish_sitemap() } else { self.go_on_with_sitemap().map(|_| ()) }
     }
 
     /// Takes all that is left of the unfinished sitemap.
@@ -69,7 +69,7 @@ impl Desk<'_> {
             }
             // A sitemap may name 50,000 hosts. If their records waited for the next commit of the engine, they would
             // take too much memory.
-            if self.together.is_none() && self.ledger.is_full() {
+            if self.peer_state.is_none() && self.ledger.is_full() {
                 self.commit()?;
             }
         }
@@ -79,7 +79,7 @@ impl Desk<'_> {
             let (site, kind, micros) = (page.url.site, *kind, unfinished.micros);
             self.end_sitemap(unfinished)?;
             let micros = micros + self.stopwatch.micros_since(began);
-            self.taken(Taken { site, kind, answered: true, heavy: false, lag: 0, micros }, at);
+            self.taken(AnswerCost { site, kind, answered: true, heavy: false, lag: 0, micros }, at);
         } else {
             unfinished.micros += self.stopwatch.micros_since(began);
             self.unfinished = Some(unfinished);

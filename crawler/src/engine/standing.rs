@@ -5,8 +5,8 @@
 
 use frontier::Job;
 
-use super::desk::Desk;
 use super::error::Result;
+use super::state::EngineState;
 use super::stats::Stats;
 use super::unread;
 use crate::spaces;
@@ -19,7 +19,7 @@ pub(super) const NOWHERE: &str = "redirect_nowhere";
 /// The text between two kinds of trouble of one visit.
 const AND: char = ' ';
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// Records the troubles of a visit: statuses, the words for failures, and the words above. The first of them counts
     /// against the host. The troubles of the last visit to this URL are superseded, and do not count against the host
     /// any more.

@@ -8,7 +8,6 @@ use crossbeam_channel::never;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::desk::Desk;
 use super::fetchers::Fetchers;
 use super::jobs::Jobs;
 use super::ledger::Ledger;
@@ -16,9 +15,10 @@ use super::log::Log;
 use super::message::JobReport;
 #[cfg(feature = "pdf")]
 use super::pdfs;
+use super::peer_state::PeerState;
 use super::scores::Scores;
+use super::state::EngineState;
 use super::stopwatch::Stopwatch;
-use super::together::Together;
 use super::trouble::HostTroubles;
 use super::under_way::UnderWay;
 use super::usage::Usage;
@@ -71,7 +71,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let now = parts.clock.now();
     let scores = Scores::open(settings, parts.context.topic.as_ref(), &parts.session)?;
     let rescue = rescue::Rescue::open(&parts.session)?;
-    let together = parts.peers.map(|peers| Together::new(peers, &parts.session)).transpose()?;
+    let peer_state = parts.peers.map(|peers| PeerState::new(peers, &parts.session)).transpose()?;
     let period = settings.rotation().period;
     let ledger = Ledger::open(parts.dir.clone(), parts.session, parts.sinks, parts.stats, period, now)?;
     let Parts { frontier, flow, access, clock, .. } = parts;
@@ -79,7 +79,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let hosts = HostTroubles::after(ledger.stats.worst_hosts());
     let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
     let log = Log::open(&settings.output)?;
-    let mut desk = Desk {
+    let mut state = EngineState {
         settings,
         frontier,
         flow,
@@ -105,20 +105,20 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         shown_words,
         clock,
         stopwatch: Stopwatch::new(),
-        together,
+        peer_state,
     };
-    if let Some(round) = &mut desk.ledger.stats.round {
+    if let Some(round) = &mut state.ledger.stats.round {
         round.spent = false;
     }
     // Only the end of the run tells whether the crawl is finished, and a run that is killed has no end.
-    desk.ledger.stats.was_finished &= parts.only_visits;
+    state.ledger.stats.was_finished &= parts.only_visits;
     if settings.refresh.continuous {
-        desk.begin_continuous()?;
+        state.begin_continuous()?;
     } else if settings.fetch.recrawl {
-        desk.begin_round(parts.only_visits)?;
+        state.begin_round(parts.only_visits)?;
     }
     let mut engine = Engine {
-        desk,
+        state,
         jobs: Jobs::new(credits, orders, reports, pressure, under_way),
         dir: parts.dir,
         control: parts.control,
@@ -132,7 +132,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         stopping: None,
     };
     let result = engine.run();
-    let stats = engine.desk.ledger.stats.clone();
+    let stats = engine.state.ledger.stats.clone();
     abandon.cancel();
     drop(engine);
     for thread in workers.into_iter().chain([fetchers]).chain(scorer) {

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::desk::Desk;
 use super::error::Result;
 use super::message::PageFinding;
+use super::state::EngineState;
 use crate::record::PageRecord;
 use crate::spaces;
 use crate::stub::{Label, Stub};
@@ -67,7 +67,7 @@ impl Shown {
     }
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// The label of a page. At the first visit to its URL, the page counts for its stub.
     pub(super) fn label(
         &mut self,

@@ -21,12 +21,12 @@ const MOST: usize = 65_536;
 
 /// The statements of one origin.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct OriginStatements {
     robots: Option<UsageRules>,
     tdm: Option<TdmFile>,
 }
 
-impl Said {
+impl OriginStatements {
     /// The statements about one of its URLs.
     pub fn of(&self, url: &Url) -> Permissions {
         Permissions::of_url(url, self.robots.as_ref(), self.tdm.as_ref())
@@ -57,7 +57,7 @@ pub(super) enum Decided {
 pub(super) struct Usage {
     token: String,
     purpose: Option<Purpose>,
-    known: HashMap<String, Option<Arc<Said>>>,
+    known: HashMap<String, Option<Arc<OriginStatements>>>,
     /// The bytes of all that is known, roughly.
     bytes: usize,
 }
@@ -82,12 +82,12 @@ impl Usage {
     }
 
     /// The statements of the origin of a URL; `None` if it makes none.
-    pub fn of(&mut self, url: &Url, session: &Session) -> Result<Option<Arc<Said>>> {
+    pub fn of(&mut self, url: &Url, session: &Session) -> Result<Option<Arc<OriginStatements>>> {
         if let Some(known) = self.known.get(origin(url)) {
             return Ok(known.clone());
         }
         let get = |path: &str| session.get(spaces::USAGE, format!("{}{path}", origin(url)).as_bytes());
-        let said = Said {
+        let said = OriginStatements {
             robots: get("/robots.txt")?.map(|file| UsageRules::read(&file, &self.token, url)),
             tdm: get(TdmFile::PATH)?.map(|file| TdmFile::read(&file)),
         };
@@ -103,13 +103,13 @@ impl Usage {
     }
 
     /// Decides whether a page may be fetched, by the statements of its origin.
-    pub fn decide(&self, url: &Url, said: Option<&Said>) -> Decided {
+    pub fn decide(&self, url: &Url, said: Option<&OriginStatements>) -> Decided {
         let Some(purpose) = self.purpose else { return Decided::Fetch };
         if said.is_some_and(|said| matches!(said.of(url).decide(purpose, false), Decision::Forbidden { .. })) {
             return Decided::Forbidden;
         }
         let is_asked = matches!(purpose, Purpose::Train | Purpose::Input | Purpose::Mine);
-        if is_asked && !said.is_some_and(Said::has_tdm) { Decided::Wait } else { Decided::Fetch }
+        if is_asked && !said.is_some_and(OriginStatements::has_tdm) { Decided::Wait } else { Decided::Fetch }
     }
 }
 

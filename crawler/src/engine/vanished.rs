@@ -6,9 +6,9 @@ use dedup_stage::judge::{Judgement, Verdict};
 use dedup_stage::url::PageId;
 use frontier::Job;
 
-use super::desk::Desk;
 use super::error::Result;
 use super::message::PageFinding;
+use super::state::EngineState;
 use crate::graph::{self, Edge, Kind};
 use crate::record::PageRecord;
 
@@ -16,11 +16,11 @@ use crate::record::PageRecord;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Vanished {
     pub count: u32,
-    /// The URLs of those that the crawl has fetched; no more than [`Desk::NAMED`].
+    /// The URLs of those that the crawl has fetched; no more than [`EngineState::NAMED`].
     pub named: Vec<String>,
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// The links that vanished since the last visit, of which `before` is the record. `None` if nothing can be
     /// compared: at the first visit, after an error, and if another directory has the links of the last visit.
     pub(super) fn vanished(

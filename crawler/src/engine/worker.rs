@@ -23,8 +23,8 @@ use super::line_up::Lines;
 use super::message::{Answer, AnswerFigures, Fetched, Finding, JobReport, Named, SitemapFinding};
 use super::stopwatch::Stopwatch;
 use super::under_way::UnderWay;
-use super::usage::{Said, is_tdm};
-use crate::access::{Heard, Worn};
+use super::usage::{OriginStatements, is_tdm};
+use crate::access::{AccessFields, SiteReaction};
 use crate::auth::login::Login;
 use crate::extract::Forms;
 use crate::fetch::retry_after::retry_after;
@@ -117,8 +117,8 @@ pub(super) struct Worker<'a> {
 pub(super) struct Answered<'a> {
     pub job: &'a Job,
     pub ended_at: Millis,
-    pub worn: &'a Worn,
-    pub said: Option<&'a Said>,
+    pub access_fields: &'a AccessFields,
+    pub said: Option<&'a OriginStatements>,
     /// Whether the page is to be cut into pieces.
     pub cut: bool,
     pub response: &'a Response,
@@ -160,10 +160,10 @@ impl Worker<'_> {
 
     /// Makes one report of one answer, even if the parser panics.
     fn report_of(&mut self, item: Fetched) -> JobReport {
-        let Fetched { sequence, job, ended_at, worn, said, cut, answer, .. } = item;
+        let Fetched { sequence, job, ended_at, access_fields, said, cut, answer, .. } = item;
         #[cfg(feature = "pdf")]
         let document = item.document;
-        let (mut heard, mut received, mut numbers) = (None, 0, None);
+        let (mut reaction, mut received, mut numbers) = (None, 0, None);
         let finding = match answer {
             Ok(Answer::Addresses(addresses)) => Finding::Addresses(addresses),
             Ok(Answer::Response(response)) => {
@@ -175,12 +175,15 @@ impl Worker<'_> {
                     cut: response.truncated.filter(|why| *why != Truncation::NotAPage).map(Truncation::kind),
                 });
                 if matches!(job.kind, JobKind::Page | JobKind::Sitemap) {
-                    heard = Some((response.status, Heard::read(&job.url, &worn, &response, &self.context.logins)));
+                    reaction = Some((
+                        response.status,
+                        SiteReaction::read(&job.url, &access_fields, &response, &self.context.logins),
+                    ));
                 }
                 let answered = Answered {
                     job: &job,
                     ended_at,
-                    worn: &worn,
+                    access_fields: &access_fields,
                     said: said.as_deref(),
                     cut,
                     response: &response,
@@ -200,7 +203,7 @@ impl Worker<'_> {
             job,
             ended_at,
             answered: numbers,
-            heard,
+            reaction,
             received,
             finding,
             weight: None,

@@ -15,7 +15,7 @@ use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
 use crate::host::retries::Retries;
-use crate::job::{Job, JobKind, Outcome, Taken};
+use crate::job::{AnswerCost, Job, JobKind, Outcome};
 use crate::numbers::{HostId, Millis};
 use crate::reason::{Detail, SkipReason};
 use crate::url::{End, Ended, Note, Standing, State, Visit};
@@ -75,7 +75,7 @@ impl Frontier {
     /// # Complexity
     ///
     /// O(log ready hosts), and O(ready hosts) when this machine comes to be behind, or to keep up again.
-    pub fn taken(&mut self, taken: &Taken, now: Millis) {
+    pub fn taken(&mut self, taken: &AnswerCost, now: Millis) {
         let was_behind = self.shares.load.is_behind();
         if taken.kind != JobKind::Resolve && taken.answered {
             self.shares.load.taken(taken, self.schedule.usual_cost(), now);

@@ -15,7 +15,7 @@
 //! Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance in Computer Networks"
 //! (1989).
 
-use crate::job::{JobKind, Taken};
+use crate::job::{AnswerCost, JobKind};
 use crate::numbers::Millis;
 
 /// The number of costly jobs that may be open, and the number of sitemaps among them.
@@ -55,8 +55,8 @@ impl Load {
 
     /// The answer to a request for a page, a sitemap or a robots.txt was taken at `now`. `usual` is the cost of a usual
     /// one, in microseconds.
-    pub fn taken(&mut self, taken: &Taken, usual: u64, now: Millis) {
-        let Taken { lag, micros, .. } = *taken;
+    pub fn taken(&mut self, taken: &AnswerCost, usual: u64, now: Millis) {
+        let AnswerCost { lag, micros, .. } = *taken;
         if taken.kind == JobKind::Sitemap {
             // For sitemaps, the time that their own entries take counts as lag, too.
             self.sitemaps = if lag > Self::LATE { (self.sitemaps / 2).max(1) } else { self.sitemaps + 1 };
@@ -113,8 +113,8 @@ mod tests {
     use super::*;
 
     /// An answer that was taken after this time, and cost little.
-    fn after(lag: Millis, kind: JobKind) -> Taken {
-        Taken { site: SiteId { domain: 1, host: 1 }, kind, answered: true, heavy: false, lag, micros: 100 }
+    fn after(lag: Millis, kind: JobKind) -> AnswerCost {
+        AnswerCost { site: SiteId { domain: 1, host: 1 }, kind, answered: true, heavy: false, lag, micros: 100 }
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
         assert!(!load.is_behind(), "a few are late after a commit");
         load.taken(&in_time, 100, 1_003);
         for now in (2_000..4_000).step_by(20) {
-            load.taken(&Taken { micros: 400_000, ..late }, 100, now);
+            load.taken(&AnswerCost { micros: 400_000, ..late }, 100, now);
         }
         assert!(!load.is_behind(), "they have waited for nothing but themselves");
         for now in (4_000..6_000).step_by(20) {
@@ -144,14 +144,14 @@ mod tests {
     #[test]
     fn heavy_answers_that_wait_count_although_the_usual_ones_are_in_time() {
         let (mut load, in_time) = (Load::new(64), after(10, JobKind::Page));
-        let late = Taken { heavy: true, micros: 200_000, ..after(2_000, JobKind::Page) };
+        let late = AnswerCost { heavy: true, micros: 200_000, ..after(2_000, JobKind::Page) };
         for now in (1_000..3_000).step_by(20) {
             load.taken(&late, 100_000, now);
             load.taken(&in_time, 100_000, now + 10);
         }
         assert_eq!((load.is_behind(), load.window()), (true, Load::LEAST));
         assert_eq!(load.window_of_unknown(), 32, "nobody knows what the pages of new hosts cost");
-        (0..500).for_each(|n| load.taken(&Taken { lag: 210, ..late }, 100_000, 3_000 + n));
+        (0..500).for_each(|n| load.taken(&AnswerCost { lag: 210, ..late }, 100_000, 3_000 + n));
         assert_eq!((load.is_behind(), load.window_of_unknown()), (false, 64), "they are in time again");
     }
 

@@ -12,7 +12,7 @@ use std::hash::BuildHasherDefault;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::job::{JobKind, Taken};
+use crate::job::{AnswerCost, JobKind};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::process::{Line, Shares};
 use turns::{Turn, Turns};
@@ -177,8 +177,8 @@ impl Schedule {
     }
 
     /// The answer to a job was taken. `scarce`: whether processor time is scarce.
-    pub fn taken(&mut self, taken: &Taken, scarce: bool) {
-        let Taken { site, kind, answered, micros, .. } = *taken;
+    pub fn taken(&mut self, taken: &AnswerCost, scarce: bool) {
+        let AnswerCost { site, kind, answered, micros, .. } = *taken;
         let were_by_cost = self.turns.are_by_cost();
         self.turns.end(site.domain, kind, answered, micros, scarce);
         if were_by_cost && !scarce {

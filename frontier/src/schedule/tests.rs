@@ -21,7 +21,7 @@ fn the_best_url_comes_first_again_when_the_machine_keeps_up() {
 
     let (mut schedule, mut phases) = (Schedule::default(), [Phase::Idle(0), Phase::Idle(0)]);
     let shares = Shares::new(4);
-    let taken = |domain, micros| Taken {
+    let taken = |domain, micros| AnswerCost {
         site: SiteId { domain, host: domain },
         kind: JobKind::Page,
         answered: true,

@@ -9,8 +9,8 @@ use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId, UrlId};
 use frontier::robots::{Answer, RobotsRules};
 use frontier::rules::{Content, Lesson};
 use frontier::{
-    Admission, Failure, Found, Frontier, Hold, Job, JobKind, Merits, Millis, NamedBy, Next, Outcome, SkipReason, Taken,
-    Via, Walk,
+    Admission, AnswerCost, Failure, Found, Frontier, Hold, Job, JobKind, Merits, Millis, NamedBy, Next, Outcome,
+    SkipReason, Via, Walk,
 };
 use url::Url;
 
@@ -263,7 +263,7 @@ impl Sim {
         self.teach(job);
         let micros = (self.cost)(job.url.as_str());
         let (site, kind) = (job.page.url.site, job.kind);
-        let taken = Taken { site, kind, answered: true, heavy: false, lag, micros };
+        let taken = AnswerCost { site, kind, answered: true, heavy: false, lag, micros };
         self.frontier.taken(&taken, self.now);
     }
 

@@ -12,6 +12,7 @@ use super::super::{Usage, asked, tell, why};
 use crate::cluster::{Answers, BrokerArgs, Owners, Question};
 use crate::crawl::CrawlDir;
 use crate::export::write_clusters;
+use crate::free_name::with_free_name;
 
 /// Arguments of `crawler cluster why`.
 #[derive(Debug, clap::Args)]
@@ -94,8 +95,9 @@ pub fn export(args: Export, runtime: &tokio::runtime::Runtime) -> anyhow::Result
 
 /// A file without a name, which is gone when it is closed.
 fn unnamed() -> std::io::Result<File> {
-    let path = std::env::temp_dir().join(format!("crawler-export-{}", std::process::id()));
-    let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-    std::fs::remove_file(path)?;
-    Ok(file)
+    with_free_name(&std::env::temp_dir(), "crawler-export", |path| {
+        let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+        std::fs::remove_file(path)?;
+        Ok(file)
+    })
 }

@@ -16,13 +16,13 @@ use super::alike::Likeness;
 use super::attempts::Attempt;
 use super::barren::content;
 use super::bounce::Leads;
-use super::desk::Desk;
 use super::error::Result;
 use super::ledger;
 use super::links::LinkCounts;
 use super::message::PageFinding;
 use super::own_words::OwnWords;
 use super::standing::{LOOP, NOWHERE, OUT};
+use super::state::EngineState;
 use super::vanished::Vanished;
 use super::visits::Ended;
 use crate::fetch::is_redirect;
@@ -35,7 +35,7 @@ use teach::{Says, Seen};
 /// If a page has more links than this, the store is not asked when their URLs were first fetched.
 const MOST_ASKED: usize = 1_000;
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// Notes which links of a page that was visited before lead to URLs that were known at its last visit. A URL that
     /// was first fetched after that visit was not known. This is not asked at the second visit: when a crawl begins,
     /// most pages are fetched before the pages that they lead to. It is not asked of a page with very many links,
@@ -75,7 +75,7 @@ impl Desk<'_> {
         let leads = self.lead(&job, &mut finding)?;
         let before = self.before(&job)?;
         // With other processes, this was noted when the page was proposed, and all of them judge by that.
-        if let Some(before) = before.as_ref().filter(|_| self.together.is_none()) {
+        if let Some(before) = before.as_ref().filter(|_| self.peer_state.is_none()) {
             self.note_known_links(&job, before, &mut finding)?;
         }
         let (result, alike) = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
@@ -123,7 +123,7 @@ impl Desk<'_> {
             &job,
             ended_at,
             &finding,
-            Taken {
+            PageResults {
                 judgement,
                 before,
                 twin,
@@ -207,8 +207,8 @@ impl Desk<'_> {
     }
 
     /// Writes a page to the outputs and to the state.
-    fn record(&mut self, job: &Job, at: Millis, finding: &PageFinding, taken: Taken) -> Result<()> {
-        let Taken {
+    fn record(&mut self, job: &Job, at: Millis, finding: &PageFinding, results: PageResults) -> Result<()> {
+        let PageResults {
             judgement,
             before,
             twin,
@@ -221,7 +221,7 @@ impl Desk<'_> {
             vanished,
             alike,
             label,
-        } = taken;
+        } = results;
         let mut validators = finding.validators.clone();
         if finding.unchanged
             && let Some(before) = &before
@@ -291,7 +291,7 @@ fn cut(finding: &PageFinding) -> Option<String> {
 }
 
 /// The results for one answer, for the outputs.
-struct Taken {
+struct PageResults {
     judgement: Judgement,
     /// The URL's last visit.
     before: Option<PageRecord>,

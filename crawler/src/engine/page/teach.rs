@@ -6,15 +6,15 @@ use frontier::{Brought, Job};
 use url::Url;
 
 use crate::engine::barren::has_known_text;
-use crate::engine::desk::Desk;
 use crate::engine::error::Result;
 use crate::engine::ledger;
 use crate::engine::links::LinkCounts;
 use crate::engine::message::PageFinding;
 use crate::engine::own_words::OwnWords;
+use crate::engine::state::EngineState;
 use crate::record::PageRecord;
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// Whether a page is unique, but has so little text that it is no evidence about other pages: the text is too short
     /// for a fingerprint, and, apart from numbers, dates and words of its own URL, it says nothing, or only what the
     /// host has shown lately. A page that has the few words of an earlier page, and other links, is no evidence,
@@ -100,10 +100,10 @@ pub(super) struct Seen<'a> {
 /// How far a page says something that its host has not said before.
 #[derive(Clone, Copy)]
 pub(super) struct Says {
-    /// It is unique, but its few words are no evidence ([`Desk::says_little`]).
+    /// It is unique, but its few words are no evidence ([`EngineState::says_little`]).
     pub little: bool,
-    /// Its pieces are known ([`Desk::repeats`]).
+    /// Its pieces are known ([`EngineState::repeats`]).
     pub repeats: bool,
-    /// The words of its own that a near-duplicate has ([`Desk::own_words`]).
+    /// The words of its own that a near-duplicate has ([`EngineState::own_words`]).
     pub own_words: OwnWords,
 }

@@ -28,9 +28,9 @@ use frontier::Job;
 use frontier::rules::Family;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::desk::Desk;
 use super::message::PageFinding;
 use super::page::is_page_with_text;
+use super::state::EngineState;
 
 pub(super) use forms::Forms;
 use forms::form;
@@ -157,7 +157,7 @@ impl Repeats {
     }
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// Whether a page repeats. A later visit to a page repeats the first one, and that says nothing about its host. A
     /// text in chrome is no piece, so a page that is unique by such a text does not repeat. `says_little`: the page has
     /// few words and is no evidence.

@@ -5,13 +5,13 @@ use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use url::Url;
 
-use super::Worn;
+use super::AccessFields;
 use crate::auth::login::Login;
 use crate::fetch::Response;
 
 /// The reaction of a site to the cookies and credentials of one request. Empty for most answers.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct SiteReaction {
     /// Values of `Set-Cookie`.
     pub cookies: Vec<String>,
     /// Values of `WWW-Authenticate` of a 401.
@@ -22,16 +22,16 @@ pub struct Heard {
     pub is_lost: bool,
 }
 
-impl Heard {
-    /// Reads the answer from `url` to a request with the fields `worn`.
-    pub fn read(url: &Url, worn: &Worn, response: &Response, logins: &[Login]) -> Self {
+impl SiteReaction {
+    /// Reads the answer from `url` to a request with these fields.
+    pub fn read(url: &Url, access_fields: &AccessFields, response: &Response, logins: &[Login]) -> Self {
         let redirect = response.redirect_target(url);
         let values = |name| response.values(name).collect();
         let is_lost = |login: &Login| login.is_lost(response.status, redirect.as_ref(), &response.body);
         Self {
             cookies: values("set-cookie"),
             challenges: if response.status == 401 { values("www-authenticate") } else { Vec::new() },
-            sent: worn.fields.get(AUTHORIZATION).cloned(),
+            sent: access_fields.fields.get(AUTHORIZATION).cloned(),
             is_lost: logins.iter().any(|login| login.concerns(url) && is_lost(login)),
         }
     }

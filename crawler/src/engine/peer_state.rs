@@ -2,7 +2,7 @@
 //! under which it may end.
 //!
 //! A process that has nothing to do is *quiet*: only links from others can give it work. When all are quiet and no
-//! links are on their way, each releases the URLs that it has held back to the end ([`Desk::drain`]). When all are
+//! links are on their way, each releases the URLs that it has held back to the end ([`EngineState::drain`]). When all are
 //! quiet after that, the crawl is over.
 
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ pub fn places(session: &Session) -> store::Result<(u64, u64)> {
 }
 
 /// The data of an engine about the other processes.
-pub(super) struct Together {
+pub(super) struct PeerState {
     pub peers: Box<dyn Peers>,
     pub barrier: Barrier,
     /// The pages that may be fetched here; `None` if there is no limit.
@@ -67,7 +67,7 @@ pub(super) struct Quiet {
     pub drained: bool,
 }
 
-impl Together {
+impl PeerState {
     pub fn new(peers: Box<dyn Peers>, session: &Session) -> Result<Self> {
         let (links_at, pages_at) = places(session)?;
         let (barrier, outgoing, stale, onward, errands) = Default::default();

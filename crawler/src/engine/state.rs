@@ -1,4 +1,4 @@
-//! The desk: the state of the engine, and the dispatch of reports. One report changes frontier, judge, state and
+//! The state of the engine, and the dispatch of reports. One report changes frontier, judge, state and
 //! outputs.
 
 use std::collections::{HashSet, VecDeque};
@@ -8,7 +8,7 @@ use config::{OnDuplicate, Robots, Settings};
 use dedup_stage::flow::Flow;
 use frontier::robots::RobotsRules;
 use frontier::{
-    Admission, Detail, Found, Frontier, Job, JobKind, Merits, Millis, NamedBy, Outcome, SkipReason, Taken, Via,
+    Admission, AnswerCost, Detail, Found, Frontier, Job, JobKind, Merits, Millis, NamedBy, Outcome, SkipReason, Via,
 };
 use url::Url;
 
@@ -19,16 +19,16 @@ use super::ledger::Ledger;
 use super::log::Log;
 use super::message::{Finding, JobReport, Order};
 use super::own_words::ShownWords;
+use super::peer_state::PeerState;
 use super::repeats::{Forms, Repeats};
 use super::rescue::Rescue;
 use super::scores::Scores;
 use super::sitemaps::Unfinished;
 use super::stopwatch::Stopwatch;
-use super::together::Together;
 use super::trouble::{HostTroubles, LocalTrouble};
 use super::usage::{Decided, Usage, is_sitemap, is_tdm_file, tdm_of};
 use super::visits::{Continuous, Ended, Visits};
-use crate::access::{SiteAccess, Worn};
+use crate::access::{AccessFields, SiteAccess};
 use crate::clock::Clock;
 use crate::fetch::FetchError;
 use crate::outbound::{Outbound, Wish};
@@ -36,7 +36,7 @@ use crate::record::PageRecord;
 use crate::sink::PageOut;
 
 /// The state of the engine: the parts that decide about pages and links, and the parts that record it.
-pub(super) struct Desk<'a> {
+pub(super) struct EngineState<'a> {
     pub settings: &'a Settings,
     pub frontier: Frontier,
     pub flow: Flow,
@@ -51,7 +51,7 @@ pub(super) struct Desk<'a> {
     pub visits: Option<Visits>,
     /// In a continuous crawl: the visits.
     pub continuous: Option<Continuous>,
-    /// The number of URLs that were met when [`Desk::drain`] last ran and found nothing to release.
+    /// The number of URLs that were met when [`EngineState::drain`] last ran and found nothing to release.
     pub drained: Option<u64>,
     pub log: Log,
     /// Jobs that wait until the login to their site is done, or until `--max-pages` has room. Meanwhile their hosts get
@@ -76,10 +76,10 @@ pub(super) struct Desk<'a> {
     /// Measures what answers cost.
     pub stopwatch: Stopwatch,
     /// The processes that crawl with this one, if any do.
-    pub together: Option<Together>,
+    pub peer_state: Option<PeerState>,
 }
 
-impl Desk<'_> {
+impl EngineState<'_> {
     /// A job with everything that its request needs; `None` if it cannot be done now.
     pub fn order(&mut self, job: Job) -> Result<Option<Order>> {
         if job.kind != JobKind::Resolve && self.access.waits(&job.url) {
@@ -116,10 +116,11 @@ impl Desk<'_> {
                 return Ok(None);
             }
         }
-        let worn = if job.kind == JobKind::Resolve { Worn::default() } else { self.access.wear(&job.url, now)? };
+        let access_fields =
+            if job.kind == JobKind::Resolve { AccessFields::default() } else { self.access.fields(&job.url, now)? };
         let is_first = job.kind == JobKind::Page && job.page.visit == 1 && !job.is_requisite();
         let cut = is_first && self.repeats.wants(job.page.url);
-        Ok(Some(Order { job, validators, worn, said, cut }))
+        Ok(Some(Order { job, validators, access_fields, said, cut }))
     }
 
     /// The next of the waiting jobs; `None` while a login is under way.
@@ -133,7 +134,7 @@ impl Desk<'_> {
         let Job { page, kind, .. } = &report.job;
         let answered = report.answered.is_some();
         let heavy = report.heavy;
-        let mut taken = Taken { site: page.url.site, kind: *kind, answered, heavy, lag: 0, micros: report.micros };
+        let mut taken = AnswerCost { site: page.url.site, kind: *kind, answered, heavy, lag: 0, micros: report.micros };
         let ended_at = report.ended_at;
         // A sitemap is taken in pieces, and may not be done when this returns.
         let is_sitemap = matches!(report.finding, Finding::Sitemap(_));
@@ -146,10 +147,10 @@ impl Desk<'_> {
     }
 
     /// Tells the frontier what reading and taking an answer have cost, and how long ago it came.
-    pub(super) fn taken(&mut self, mut taken: Taken, ended_at: Millis) {
+    pub(super) fn taken(&mut self, mut taken: AnswerCost, ended_at: Millis) {
         let now = self.clock.now();
         // In these crawls, answers also wait for other processes, or for the program that scores pages.
-        let waits = self.together.is_some() || self.settings.focus.has_program();
+        let waits = self.peer_state.is_some() || self.settings.focus.has_program();
         taken.lag = if waits { 0 } else { now.saturating_sub(ended_at) };
         self.frontier.taken(&taken, now);
     }
@@ -157,10 +158,10 @@ impl Desk<'_> {
     fn take_finding(&mut self, report: JobReport) -> Result<()> {
         self.log.note(&report);
         // `weight` is the memory that the report holds. It is given back when this function returns.
-        let JobReport { job, ended_at, heard, received, finding, weight, micros, .. } = report;
+        let JobReport { job, ended_at, reaction, received, finding, weight, micros, .. } = report;
         self.frontier.received(received, ended_at);
-        if let Some((status, heard)) = heard
-            && self.access.hear(&job.url, status, &heard, &mut self.ledger.session)
+        if let Some((status, reaction)) = reaction
+            && self.access.hear(&job.url, status, &reaction, &mut self.ledger.session)
         {
             self.local.answered();
             let again = Outcome::Returned { requested: true };
@@ -305,8 +306,8 @@ impl Desk<'_> {
     /// Puts a link to a host of another directory into the state. Returns true if no link to its URL was met before.
     pub fn put_outbound(&mut self, found: &Found<'_>, wish: Wish) -> Result<bool> {
         let link = Outbound::new(found, wish);
-        if let Some(together) = &mut self.together {
-            together.outgoing.insert(link.key(found.id));
+        if let Some(peer_state) = &mut self.peer_state {
+            peer_state.outgoing.insert(link.key(found.id));
         }
         Ok(link.put(found.id, &mut self.ledger.session)?)
     }
