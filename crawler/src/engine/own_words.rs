@@ -67,7 +67,7 @@ impl ShownWords {
     const ROW: usize = 4;
     /// So many own words that follow each other say something. (Numbers, dates and words of the URL do not count.)
     const LEAST: usize = 3;
-    /// Own words count while at most one trial in this many has none.
+    /// Own words count while at most one trial in this many has none. One trial may have none in any case.
     const FEW: u32 = 5;
 
     /// The words that only this trial has. All its words are remembered.
@@ -102,7 +102,7 @@ impl ShownWords {
         let trials = self.templates.entry(key).or_default();
         let has_own = longest >= Self::LEAST;
         *if has_own { &mut trials.with } else { &mut trials.without } += 1;
-        trials.has_stock |= trials.without * Self::FEW > trials.with + trials.without;
+        trials.has_stock |= trials.without > 1 && trials.without * Self::FEW > trials.with + trials.without;
         match has_own {
             _ if trials.has_stock => {
                 self.templates.entry((host, Self::ANY)).or_default().has_stock = true;
@@ -164,7 +164,7 @@ mod tests {
         let mut page = |own: usize| [&preamble[..300], &words(&mut random, own), &preamble[300..]].concat();
         let pages = [page(20), page(20), page(ShownWords::LEAST), page(2), page(0), page(20)];
         use OwnWords::{Few, None, OfStock};
-        assert_eq!(judge(pages), [None, Few, Few, OfStock, OfStock, OfStock], "one of three has none");
+        assert_eq!(judge(pages), [None, Few, Few, None, OfStock, OfStock], "two of four have none");
     }
 
     #[test]
