@@ -9,15 +9,15 @@
 //! A copy that was edited here and there has single words of its own, and they do not count. A text that changes from
 //! visit to visit (a quotation, an advertisement) comes from a stock, so some trials show what others have shown. If
 //! there are too many such trials, own words do not count any more, and those that did are taken back. (This is decided
-//! for each template of links: see the frontier's trials of news. At the end of a crawl, when links of any template are
-//! tried, a host with such a template has no own words.)
+//! for each template of links: see the frontier's trials of news. At the end of a crawl, links of any template are tried.
+//! Then own words count only on a host that has a template with many such trials, and none with a stock.)
 //!
 //! All this is in memory only. After a restart, a host has to show its text once more.
 
 use std::collections::HashMap;
 
 use dedup_stage::judge::{Judgement, Verdict};
-use dedup_stage::page::WordMark;
+use dedup_stage::page::{BORDER, FILLING, WordMark};
 use frontier::{Job, Trial};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -55,6 +55,8 @@ struct Trials {
     without: u32,
     /// Whether the words come from a stock.
     has_stock: bool,
+    /// With [`ShownWords::ANY`]: the number of trials with own words of the template that has most of them.
+    most: u32,
 }
 
 impl ShownWords {
@@ -65,10 +67,15 @@ impl ShownWords {
     const ROWS: usize = config::bounds::ROWS_OF_WORDS;
     /// The words of a row.
     const ROW: usize = 4;
-    /// So many own words that follow each other say something. (Numbers, dates and words of the URL do not count.)
+    /// So many own words that follow each other say something. (Words with digits, dates and words of the URL do not count.)
     const LEAST: usize = 3;
-    /// Own words count while at most one trial in this many has none. One trial may have none in any case.
+    /// Own words count while at most one trial in this many has none …
     const FEW: u32 = 5;
+    /// … apart from this many. (Some paragraphs of a law are repealed.)
+    const APART: u32 = 2;
+    /// A trial of no template has own words only if a template of its host has so many trials with own words. Fewer do
+    /// not show whether there is a stock.
+    const SURE: u32 = 10;
 
     /// The words that only this trial has. All its words are remembered.
     fn page(&mut self, host: u64, template: u64, marks: &[WordMark]) -> OwnWords {
@@ -79,19 +86,26 @@ impl ShownWords {
             self.rows = vec![0; Self::ROWS];
         }
         let (mut known, mut row, mut longest) = (0, 0, 0);
-        // The rows that are known reach up to this word.
-        let mut known_to = 0;
-        for (at, word) in marks.iter().enumerate() {
-            if marks.get(at..at + Self::ROW).is_some_and(|words| self.show(host, words)) {
-                known_to = at + Self::ROW;
+        let mut all = 0;
+        for block in marks.split(|mark| *mark == BORDER) {
+            // The rows that are known reach up to this word.
+            let mut known_to = 0;
+            for (at, word) in block.iter().enumerate() {
+                // A block that is shorter than a row is a row.
+                let is_short = at == 0 && block.len() < Self::ROW;
+                let words = if is_short { Some(block) } else { block.get(at..at + Self::ROW) };
+                if words.is_some_and(|words| self.show(host, words)) {
+                    known_to = at + Self::ROW;
+                }
+                let says = usize::from(*word != FILLING);
+                all += says;
+                match at < known_to {
+                    true => (known, row) = (known + says, 0),
+                    false => row += says,
+                }
+                longest = longest.max(row);
             }
-            match at < known_to {
-                true => (known, row) = (known + usize::from(*word != 0), 0),
-                false => row += usize::from(*word != 0),
-            }
-            longest = longest.max(row);
         }
-        let all = marks.iter().filter(|word| **word != 0).count();
         if 2 * known < all {
             return OwnWords::None;
         }
@@ -102,14 +116,18 @@ impl ShownWords {
         let trials = self.templates.entry(key).or_default();
         let has_own = longest >= Self::LEAST;
         *if has_own { &mut trials.with } else { &mut trials.without } += 1;
-        trials.has_stock |= trials.without > 1 && trials.without * Self::FEW > trials.with + trials.without;
+        let others = trials.without.saturating_sub(Self::APART);
+        trials.has_stock |= others * Self::FEW > trials.with + trials.without;
+        let (with, has_stock) = (trials.with, trials.has_stock);
+        let any = self.templates.entry((host, Self::ANY)).or_default();
+        any.has_stock |= has_stock;
+        if template != Self::ANY {
+            any.most = any.most.max(with);
+        }
         match has_own {
-            _ if trials.has_stock => {
-                self.templates.entry((host, Self::ANY)).or_default().has_stock = true;
-                OwnWords::OfStock
-            }
-            true => OwnWords::Few,
-            false => OwnWords::None,
+            _ if has_stock => OwnWords::OfStock,
+            true if template != Self::ANY || any.most >= Self::SURE => OwnWords::Few,
+            _ => OwnWords::None,
         }
     }
 
@@ -146,6 +164,7 @@ mod tests {
     use super::*;
 
     const HOST: u64 = 7;
+    const TEMPLATE: u64 = 5;
 
     /// Words that appear on no other page.
     fn words(random: &mut fastrand::Rng, count: usize) -> Vec<WordMark> {
@@ -154,7 +173,7 @@ mod tests {
 
     fn judge(pages: impl IntoIterator<Item = Vec<WordMark>>) -> Vec<OwnWords> {
         let mut shown_words = ShownWords::default();
-        pages.into_iter().map(|page| shown_words.page(HOST, 0, &page)).collect()
+        pages.into_iter().map(|page| shown_words.page(HOST, TEMPLATE, &page)).collect()
     }
 
     #[test]
@@ -163,8 +182,8 @@ mod tests {
         let preamble = words(&mut random, 800);
         let mut page = |own: usize| [&preamble[..300], &words(&mut random, own), &preamble[300..]].concat();
         let pages = [page(20), page(20), page(ShownWords::LEAST), page(2), page(0), page(20)];
-        use OwnWords::{Few, None, OfStock};
-        assert_eq!(judge(pages), [None, Few, Few, None, OfStock, OfStock], "two of four have none");
+        use OwnWords::{Few, None};
+        assert_eq!(judge(pages), [None, Few, Few, None, None, Few]);
     }
 
     #[test]
@@ -189,14 +208,55 @@ mod tests {
     }
 
     #[test]
+    fn some_pages_of_a_list_may_have_none() {
+        for seed in 0..20 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let text = words(&mut random, 300);
+            let pages: Vec<_> = (0..300)
+                .map(|_| {
+                    let own = if random.u8(..20) < 2 { 0 } else { 9 };
+                    [&text[..], &words(&mut random, own)].concat()
+                })
+                .collect();
+            assert!(!judge(pages).contains(&OwnWords::OfStock), "{seed}");
+        }
+    }
+
+    #[test]
+    fn short_blocks_are_known_in_any_order() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let (text, mut names) = (words(&mut random, 100), words(&mut random, 40));
+        let mut page = || {
+            random.shuffle(&mut names);
+            let names = names.iter().flat_map(|name| [BORDER, *name]);
+            text.iter().copied().chain(names).collect::<Vec<_>>()
+        };
+        assert!(!judge((0..3).map(|_| page()).collect::<Vec<_>>()).contains(&OwnWords::Few));
+    }
+
+    #[test]
+    fn trials_of_no_template_need_a_template_with_many() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let text = words(&mut random, 100);
+        let mut page = || [&text[..], &words(&mut random, 9)].concat();
+        let mut shown_words = ShownWords::default();
+        for with in 0..ShownWords::SURE {
+            shown_words.page(HOST, TEMPLATE, &page());
+            assert_eq!(shown_words.page(HOST, ShownWords::ANY, &page()), OwnWords::None, "{with}");
+        }
+        shown_words.page(HOST, TEMPLATE, &page());
+        assert_eq!(shown_words.page(HOST, ShownWords::ANY, &page()), OwnWords::Few);
+    }
+
+    #[test]
     fn a_stock_of_texts_stops_counting_and_hosts_share_nothing() {
         let mut random = fastrand::Rng::with_seed(1);
         let text = words(&mut random, 300);
         let stock: Vec<_> = (0..30).map(|_| words(&mut random, 12)).collect();
         let pages: Vec<_> = (0..200).map(|_| [&text[..], random.choice(&stock).unwrap()].concat()).collect();
         let last = judge(pages.clone()).iter().rposition(|own| *own == OwnWords::Few).unwrap();
-        assert!((2..30).contains(&last), "{last}");
+        assert!((5..40).contains(&last), "{last}");
         let mut shown_words = ShownWords::default();
-        assert!((0..200).all(|host| shown_words.page(host, 0, &pages[0]) == OwnWords::None));
+        assert!((0..200).all(|host| shown_words.page(host, TEMPLATE, &pages[0]) == OwnWords::None));
     }
 }

@@ -58,7 +58,7 @@ pub use outline::{Block, Shape};
 pub use pieces::Piece;
 pub use rel::Rels;
 use signs::Signs;
-pub use word_marks::WordMark;
+pub use word_marks::{BORDER, FILLING, WordMark};
 use words::{WordHash, Words};
 
 /// One fetched page, as HTTP gave it (transfer and content encodings removed).

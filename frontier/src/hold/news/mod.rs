@@ -266,10 +266,10 @@ impl News {
         let current = self.current.take().filter(|current| current.page == page)?;
         Some(match brought {
             Some(Brought::Content | Brought::Media) => Showed::Content,
-            Some(Brought::Words) => Showed::Words,
-            Some(Brought::WordsOfStock) => Showed::Stock,
             _ if current.contents > 0 => Showed::Links,
+            Some(Brought::Words) => Showed::Words,
             _ if current.open > 0 => Showed::Neither,
+            Some(Brought::WordsOfStock) => Showed::Stock,
             Some(Brought::Links | Brought::Nothing) => Showed::Nothing,
             None => Showed::Neither,
         })

@@ -123,6 +123,13 @@ fn a_duplicate_with_links_of_a_followed_template_brings_something() {
         assert_eq!(links_of(&[5], Some(nothing_new)), Some(Showed::Nothing), "its own kind proves nothing");
         assert_eq!(links_of(&[8], Some(nothing_new)), Some(Showed::Neither));
     }
+    // Such a page has led to something, whatever becomes of its words.
+    for words in [Brought::Words, Brought::WordsOfStock] {
+        assert_eq!(links_of(&[7, 5], Some(words)), Some(Showed::Links));
+    }
+    assert_eq!(links_of(&[8], Some(Brought::Words)), Some(Showed::Words));
+    assert_eq!(links_of(&[8], Some(Brought::WordsOfStock)), Some(Showed::Neither));
+    assert_eq!(links_of(&[5], Some(Brought::WordsOfStock)), Some(Showed::Stock));
     assert_eq!(links_of(&[], Some(Brought::Content)), Some(Showed::Content));
     assert_eq!(links_of(&[], None), Some(Showed::Neither));
 }
