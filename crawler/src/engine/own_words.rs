@@ -31,8 +31,8 @@ pub(super) enum OwnWords {
     None,
     /// A few, and they count.
     Few,
-    /// Too many trials of its template have none. So the words come from a stock, and those of earlier trials did not count
-    /// either.
+    /// Too many trials of its template have none. So the words come from a stock, and those of earlier trials did not
+    /// count either.
     OfStock,
 }
 

@@ -1,5 +1,5 @@
-//! Marks of the words of a page in order, for a caller that looks for the words that no earlier page of the host has. A long text
-//! that is the same on many pages (a preamble, terms of sale) makes pages near-duplicates, although each of them may
+//! Marks of the words of a page in order, for a caller that looks for words that no earlier page of the host has. A long
+//! text that is the same on many pages (a preamble, terms of sale) makes the pages near-duplicates. But each of them may
 //! have a few words of its own: a paragraph of a law, an item of a list.
 
 use std::borrow::Cow;
