@@ -12,7 +12,8 @@ pub const QUEUE: Space = Space::new(17, "queue", Layout::Volume);
 pub const HOSTS: Space = Space::new(18, "hosts", Layout::Points);
 /// Host, scheme and port → robots rules.
 pub const ROBOTS: Space = Space::new(19, "robots", Layout::Points);
-/// Host, kind of record, number → learned rules with their evidence, representatives of classes, and results of trials.
+/// Host, kind of record, number → learned rules with their evidence, representatives of classes, results of
+/// trials, and numbers of URLs that wait.
 pub const RULES: Space = Space::new(20, "rules", Layout::Points);
 /// A URL or template that is waited for, a URL that is held or stopped for it → nothing. An index of [`URLS`].
 pub const HELD_FOR: Space = Space::new(21, "held-for", Layout::Points);

@@ -235,8 +235,7 @@ impl Engine<'_> {
                 }
                 break;
             }
-            let waited = if is_full { None } else { self.state.waited() };
-            if let Some(job) = waited {
+            if !is_full && let Some(job) = self.state.waited() {
                 if let Some(order) = self.state.order(job)? {
                     self.jobs.start(order)?;
                 }

@@ -1,4 +1,4 @@
-//! Finds the language of a page that does not name it: by its script, or by its function words.
+//! Finds the language of a page: by the tag that names it, by its script, or by its function words.
 //!
 //! The words of a page are hashed already, so looking at the first few hundred takes next to no time. Models of
 //! trigrams would have to read the text once more.
@@ -178,6 +178,16 @@ fn by_function_words(words: &[WordHash]) -> &'static str {
         FUNCTION_WORDS[best].0
     } else {
         ""
+    }
+}
+
+/// The language of a tag, such as `en` for `en-GB`. Empty if it is no language tag.
+pub fn primary(tag: &str) -> String {
+    let primary = tag.split(['-', '_']).next().unwrap_or_default();
+    if (2..=3).contains(&primary.len()) && primary.bytes().all(|b| b.is_ascii_alphabetic()) {
+        primary.to_ascii_lowercase()
+    } else {
+        String::new()
     }
 }
 

@@ -219,7 +219,7 @@ impl Reader {
         }
         outline::fold_space(&self.outline.title, &mut page.title, Self::MAX_TITLE);
         (page.noindex, page.nofollow) = (self.outline.noindex, self.outline.nofollow);
-        page.language = primary_language(&self.outline.language);
+        page.language = language::primary(&self.outline.language);
 
         page.text_cut = self.read_words();
         page.words = self.hashes.len() as u32;
@@ -388,15 +388,5 @@ fn sniff(body: &[u8]) -> Form {
         Form::Text
     } else {
         Form::Nothing
-    }
-}
-
-/// The language of a tag, such as `en` for `en-GB`. Empty if it is no language tag.
-fn primary_language(tag: &str) -> String {
-    let primary = tag.split(['-', '_']).next().unwrap_or_default();
-    if (2..=3).contains(&primary.len()) && primary.bytes().all(|b| b.is_ascii_alphabetic()) {
-        primary.to_ascii_lowercase()
-    } else {
-        String::new()
     }
 }

@@ -360,7 +360,7 @@ impl Frontier {
                     rules.stopped(&stop, &link.url, entry.id, session);
                 }
                 let Stop { rules, reason, representative } = stop;
-                let waits = ladder_key.rule().filter(|_| taken == Step::Wait);
+                let waits = ladder_key.wait_place().filter(|_| taken == Step::Wait);
                 State::Stopped { rules, reason, representative, waits, link }
             }
         };

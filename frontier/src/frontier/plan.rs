@@ -19,7 +19,7 @@ use crate::job::{Release, Via};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::reason::{Detail, SkipReason};
 use crate::rules::{Rules, Stop};
-use crate::url::{Kept, Standing, State};
+use crate::url::{Kept, Standing, State, waiting};
 
 /// The next step of a ready host.
 pub(super) enum HostAction {
@@ -273,7 +273,11 @@ impl Frontier {
         let ladder = Ladder::get(ladder_key, session)?;
         let step = match stand_in {
             _ if !is_final => Step::Stay,
-            StandIn::Pending(_) => ladder.next_waiting(),
+            StandIn::Pending(_) => {
+                let place = ladder_key.wait_place();
+                let number = place.map(|place| waiting(ladder_key.site, place, session)).transpose()?;
+                ladder.next_waiting(number.unwrap_or(0))
+            }
             _ => ladder.next(strictness),
         };
         Ok(match step {

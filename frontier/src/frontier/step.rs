@@ -17,12 +17,12 @@ use crate::hold::works::{Task, Which, Work, Works};
 use crate::hold::{Lot, StandIn, Trial, folder, lots, stand_in};
 use crate::job::{Release, Via};
 use crate::reason::{Detail, SkipReason};
-use crate::rules::{RuleId, Stop};
+use crate::rules::Stop;
 use crate::spaces;
-use crate::url::{HoldCause, Kept, Standing, State, Urls, held_for};
+use crate::url::{HoldCause, Kept, Standing, State, Urls, WaitPlace, held_for};
 
-/// The rule on whose ladder a stopped URL counts as waiting, if it waits.
-type Waits = Option<RuleId>;
+/// The place at which a stopped URL counts as waiting, if it waits.
+type Waits = Option<WaitPlace>;
 
 impl Frontier {
     /// Does a little of the work in the background: at most some 256 URLs change. The engine calls this once in each
@@ -139,7 +139,7 @@ impl Frontier {
                 let stop = Stop { representative: Some(at), ..stop };
                 self.urls.await_end(at.url);
                 self.waits_for(id, at);
-                let waits_now = waits.or(ladder_key.and_then(|ladder_key| ladder_key.rule()));
+                let waits_now = waits.or(ladder_key.and_then(|ladder_key| ladder_key.wait_place()));
                 self.stop_for(id, stop, (waits_now, link), (anchor, waits), session)?;
             }
             StandIn::Failed | StandIn::News => {

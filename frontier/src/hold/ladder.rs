@@ -21,6 +21,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::rules::RuleId;
 use crate::spaces;
+use crate::url::WaitPlace;
 
 /// The key of a [`Ladder`]: a reason to hold or stop URLs of a host, and the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +64,8 @@ pub struct Ladder {
     out: u32,
     /// URLs held or stopped since the last trial.
     since: u32,
-    /// Stopped URLs whose representative is not fetched yet: those whose records say that they wait.
-    undecided: u32,
+    /// Not used any more. (Earlier versions counted here the URLs that wait: [`crate::url::waiting`].)
+    unused: u32,
     /// Counterparts that were never met, failed, or were still queued when everything else was done.
     missing: u32,
     /// A trial differed, or too many counterparts are missing.
@@ -148,10 +149,10 @@ impl Ladder {
     }
 
     /// Decides about one more URL whose representative is still queued: it is stopped, unless too many URLs wait
-    /// already.
-    pub fn next_waiting(&self) -> Step {
+    /// already. `waiting` is their number.
+    pub fn next_waiting(&self, waiting: u32) -> Step {
         let room = self.agreed.saturating_add(1).saturating_pow(2).saturating_mul(4);
-        if self.fell || self.undecided >= room { Step::Let } else { Step::Wait }
+        if self.fell || waiting >= room { Step::Let } else { Step::Wait }
     }
 
     /// Counts one more URL that was decided about in this way.
@@ -162,25 +163,9 @@ impl Ladder {
                 self.since = 0;
                 self.out += 1;
             }
-            // Whether a URL waits is counted with the change of its state ([`Ladder::waits`]).
+            // URLs that wait are counted with the change of their states.
             Step::Wait | Step::Let => {}
         }
-    }
-
-    /// One more stopped URL waits: its representative is not fetched yet.
-    pub fn waits(&mut self) {
-        self.undecided = self.undecided.saturating_add(1);
-    }
-
-    /// A stopped URL no longer waits: its representative was fetched, or will not be fetched.
-    pub fn waited(&mut self) {
-        self.undecided = self.undecided.saturating_sub(1);
-    }
-
-    /// The number of URLs that wait.
-    #[cfg(test)]
-    pub fn waiting(&self) -> u32 {
-        self.undecided
     }
 
     /// A trial ended without a result.
@@ -215,46 +200,29 @@ impl Ladder {
     /// The ladder that is on record, or an empty one.
     pub fn get(key: LadderKey, session: &Session) -> Result<Self> {
         match session.get(spaces::RULES, &key.bytes())? {
-            Some(bytes) => Self::decode(&bytes),
+            Some(bytes) => codec::decode(&bytes, "how trials went").or_else(|error| {
+                // As earlier versions wrote it.
+                let earlier = codec::decode(&bytes, "how trials went").map_err(|_| error)?;
+                let (agreed, out, since, unused, missing, fell) = earlier;
+                Ok(Self { agreed, out, since, unused, missing, fell, pairs: 0 })
+            }),
             None => Ok(Self::default()),
         }
     }
 
-    /// Reads a record. Earlier versions counted the URLs that wait in another way, and the records of those URLs do not
-    /// say that they wait. So the number of these URLs is left out.
-    fn decode(bytes: &[u8]) -> Result<Self> {
-        const WHAT: &str = "how trials went";
-        if let Ok((ladder, Counting::ByRecords)) = codec::decode::<(Self, Counting)>(bytes, WHAT) {
-            return Ok(ladder);
-        }
-        let earlier: Result<Self> = codec::decode(bytes, WHAT).or_else(|error| {
-            // Before that, the pairs were not counted.
-            let (agreed, out, since, undecided, missing, fell) = codec::decode(bytes, WHAT).map_err(|_| error)?;
-            Ok(Self { agreed, out, since, undecided, missing, fell, pairs: 0 })
-        });
-        Ok(Self { undecided: 0, ..earlier? })
-    }
-
     /// Puts the ladder on record.
     pub fn put(self, key: LadderKey, session: &mut Session) {
-        session.put(spaces::RULES, key.bytes(), codec::encode(&(self, Counting::ByRecords)));
+        session.put(spaces::RULES, key.bytes(), codec::encode(&self));
     }
-}
-
-/// How the URLs that wait are counted. It comes last in the record of a ladder. Earlier versions did not write it.
-#[derive(Debug, Serialize, Deserialize)]
-enum Counting {
-    /// By their records.
-    ByRecords,
 }
 
 /// Kind of the records of ladders in [`spaces::RULES`].
 pub const TAG: u8 = b't';
 
 impl LadderKey {
-    /// The rule that is tried, if this is the ladder of one.
-    pub fn rule(&self) -> Option<RuleId> {
-        if let Place::Rule(rule, _) = self.place { Some(rule) } else { None }
+    /// The place at which URLs wait, if this is the ladder of a rule.
+    pub fn wait_place(&self) -> Option<WaitPlace> {
+        if let Place::Rule(rule, folder) = self.place { Some(WaitPlace { rule, folder }) } else { None }
     }
 
     fn bytes(self) -> Vec<u8> {
@@ -322,13 +290,7 @@ mod tests {
         let key = LadderKey { site: SiteId::default(), place: Place::Rule(7, 8) };
         session.put(spaces::RULES, key.bytes(), codec::encode(&(33u32, 1u32, 5u32, 2u32, 0u32, true)));
         let ladder = Ladder::get(key, &session).unwrap();
-        assert_eq!((ladder.agreed, ladder.pairs, ladder.fell, ladder.undecided), (33, 0, true, 0));
-        session.put(spaces::RULES, key.bytes(), codec::encode(&(33u32, 1u32, 5u32, 2u32, 0u32, false, 33u32)));
-        let mut ladder = Ladder::get(key, &session).unwrap();
-        assert_eq!((ladder.pairs, ladder.undecided), (33, 0), "the records of those that wait do not say so");
-        ladder.waits();
-        ladder.put(key, &mut session);
-        assert_eq!(Ladder::get(key, &session).unwrap(), ladder);
+        assert_eq!((ladder.agreed, ladder.pairs, ladder.fell), (33, 0, true));
     }
 
     #[test]
@@ -336,26 +298,17 @@ mod tests {
         let mut ladder = Ladder::proven(33);
         assert!(!ladder.tried(true));
         assert!(ladder.tried(false) && !ladder.tried(false), "it falls once");
-        assert_eq!((ladder.next(Strictness::SameHost), ladder.next_waiting()), (Step::Let, Step::Let));
+        assert_eq!((ladder.next(Strictness::SameHost), ladder.next_waiting(0)), (Step::Let, Step::Let));
     }
 
     #[test]
     fn a_slow_host_cannot_hold_back_much() {
         let mut ladder = Ladder::default();
-        let waiting = |ladder: &mut Ladder| {
-            let wait = |ladder: &mut Ladder| {
-                let step = ladder.next_waiting();
-                if step == Step::Wait {
-                    ladder.waits();
-                }
-                step == Step::Wait
-            };
-            (0..1_000).filter(|_| wait(ladder)).count()
-        };
-        assert_eq!(waiting(&mut ladder), 4);
-        ladder.waited();
+        let most =
+            |ladder: &Ladder| (0..1_000).take_while(|waiting| ladder.next_waiting(*waiting) == Step::Wait).count();
+        assert_eq!(most(&ladder), 4);
         ladder.tried(true);
-        assert_eq!(waiting(&mut ladder), 16 - 3);
+        assert_eq!(most(&ladder), 16);
     }
 
     #[test]

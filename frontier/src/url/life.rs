@@ -3,6 +3,7 @@
 use dedup_stage::url::{PageId, UrlId};
 use serde::{Deserialize, Serialize};
 
+use super::WaitPlace;
 use crate::failure::Failure;
 use crate::job::Merits;
 use crate::reason::{Detail, SkipReason};
@@ -41,9 +42,8 @@ pub enum State {
         reason: SkipReason,
         /// The URL that is fetched in its place; none for a trap or a budget.
         representative: Option<UrlId>,
-        /// If the representative was not fetched yet: the rule on whose ladder this URL counts as waiting. (See
-        /// `hold::ladder`.)
-        waits: Option<RuleId>,
+        /// If the representative was not fetched yet: the place at which this URL counts as waiting.
+        waits: Option<WaitPlace>,
         /// What is needed to queue it.
         link: Kept,
     },

@@ -12,8 +12,10 @@ mod standing;
 mod stored;
 mod table;
 mod urls;
+mod waiting;
 
 pub use counters::Counters;
 pub use life::{End, HoldCause, Kept, State, Visit};
 pub use standing::{Ended, Note, Standing};
 pub use urls::{Urls, held_for, pair};
+pub use waiting::{WaitPlace, waiting};

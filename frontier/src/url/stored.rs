@@ -4,6 +4,7 @@ use dedup_stage::store::{Result, codec};
 use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 
+use super::WaitPlace;
 use super::compact::{Id, Source, Worth};
 use super::{HoldCause, Kept, State, Visit};
 use crate::reason::{Detail, SkipReason};
@@ -41,7 +42,7 @@ enum Stored {
         rules: Vec<RuleId>,
         reason: SkipReason,
         representative: Option<Id>,
-        waits: RuleId,
+        waits: WaitPlace,
         link: Link,
     },
 }
@@ -174,7 +175,13 @@ mod tests {
             State::Refused { reason: SkipReason::Robots, detail: Detail::RobotsStatus(503), link: link.clone() },
             State::Done(Visit { number: 1, end: End::Answered { status: 200 } }),
             State::Gone(Visit { number: 3, end: End::Redirected { status: 301, target: id } }),
-            State::Stopped { rules: vec![1], reason: SkipReason::Rule, representative: Some(id), waits: Some(1), link },
+            State::Stopped {
+                rules: vec![1],
+                reason: SkipReason::Rule,
+                representative: Some(id),
+                waits: Some(WaitPlace { rule: 1, folder: 2 }),
+                link,
+            },
         ]
     }
 

@@ -9,15 +9,12 @@ use std::ops::ControlFlow;
 
 use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::{KeyMap, UrlId};
-use url::Url;
 
 use super::counters::Counters;
 use super::standing::{Note, Standing};
 use super::stored;
 use super::table::Kind;
-use super::{HoldCause, State, Visit};
-use crate::hold::folder;
-use crate::hold::ladder::{Ladder, LadderKey, Place};
+use super::{HoldCause, State, Visit, WaitPlace, waiting};
 use crate::spaces;
 
 /// All URLs ever met.
@@ -143,7 +140,7 @@ impl Urls {
         if let Some(anchor) = to.anchor(id) {
             session.put(spaces::HELD_FOR, pair(anchor, id), []);
         }
-        count_waiting(before.and_then(|before| before.waits_on(id)), to.waits_on(id), session)?;
+        waiting::count(id.site, before.and_then(|before| before.waits()), to.waits(), session)?;
         if from.is_held_back() || kind.is_held_back() {
             self.note_change(id);
         }
@@ -231,32 +228,10 @@ impl Urls {
     }
 }
 
-/// Counts that a URL waits on the ladder `to`, and no longer on the ladder `from`. It is counted nowhere else. So the
-/// count of a ladder is always the number of the records that name it.
-fn count_waiting(from: Option<LadderKey>, to: Option<LadderKey>, session: &mut Session) -> Result<()> {
-    if from == to {
-        return Ok(());
-    }
-    for (ladder_key, waits) in [(from, false), (to, true)] {
-        if let Some(ladder_key) = ladder_key {
-            let mut ladder = Ladder::get(ladder_key, session)?;
-            if waits {
-                ladder.waits()
-            } else {
-                ladder.waited()
-            }
-            ladder.put(ladder_key, session);
-        }
-    }
-    Ok(())
-}
-
 impl State {
-    /// The ladder on which a stopped URL counts as waiting for its representative.
-    fn waits_on(&self, id: UrlId) -> Option<LadderKey> {
-        let State::Stopped { waits: Some(rule), link, .. } = self else { return None };
-        let url = Url::parse(&link.url).ok()?;
-        Some(LadderKey { site: id.site, place: Place::Rule(*rule, folder(&url)) })
+    /// The place at which a stopped URL counts as waiting for its representative.
+    fn waits(&self) -> Option<WaitPlace> {
+        if let State::Stopped { waits, .. } = self { *waits } else { None }
     }
 
     /// The URL that this one waits for: its first counterpart or its representative. For news, the template in place of
@@ -306,14 +281,14 @@ mod tests {
 
     /// Catches a count that is changed by URLs which were never counted, and one that keeps URLs which wait no longer.
     #[test]
-    fn a_ladder_counts_the_urls_whose_records_say_that_they_wait() {
+    fn the_urls_whose_records_say_that_they_wait_are_counted() {
         const RULES: std::ops::Range<u64> = 0..3;
         let (mut urls, mut session) = (Urls::default(), Session::new(Box::new(Double::default())));
         let mut random = fastrand::Rng::with_seed(1);
-        let mut waits = std::collections::BTreeMap::<u64, Option<u64>>::new();
+        let mut waits = std::collections::BTreeMap::<u64, Option<WaitPlace>>::new();
         for _ in 0..5_000 {
             let id = UrlId { url: random.u64(1..40), ..UrlId::default() };
-            let now = random.u64(RULES).into();
+            let now = Some(WaitPlace { rule: random.u64(RULES), folder: 8 });
             let (stopped, now) = if random.bool() { (true, now) } else { (random.bool(), None) };
             if stopped {
                 let link = Kept { url: "http://a.test/f/1".into(), ..Kept::default() };
@@ -326,9 +301,9 @@ mod tests {
             }
             waits.insert(id.url, now);
             for rule in RULES {
-                let place = Place::Rule(rule, folder(&Url::parse("http://a.test/f/2").unwrap()));
-                let ladder = Ladder::get(LadderKey { site: id.site, place }, &session).unwrap();
-                assert_eq!(ladder.waiting() as usize, waits.values().filter(|waits| **waits == Some(rule)).count());
+                let place = WaitPlace { rule, folder: 8 };
+                let counted = waiting::waiting(id.site, place, &session).unwrap();
+                assert_eq!(counted as usize, waits.values().filter(|waits| **waits == Some(place)).count());
             }
         }
     }
