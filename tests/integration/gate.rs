@@ -331,7 +331,9 @@ fn equal_pages_with_a_saying_from_a_stock_end() -> anyhow::Result<()> {
         let drop = run(&site, &[DROP, &[("limits.max-pages", "5000")]].concat())?;
         let (found, made) = (drop.seen.things.len() as u64, fetches(&drop));
         println!("{seed}: {made} fetches for {found} articles");
-        assert!(found >= 60 && made <= found + 200, "{seed}: {made} fetches for {found} articles");
+        // How soon a stock is recognised depends on the order in which pages arrive. 40 crawls of each site made 40 to
+        // 220 fetches beside the articles. A crawl that recognises none makes all 5,000.
+        assert!(found >= 60 && made <= found + 400, "{seed}: {made} fetches for {found} articles");
     }
     Ok(())
 }

@@ -189,7 +189,7 @@ impl Rescue {
         }
         let siblings = siblings::that_fall(results, frontier, ledger)?;
         for (lot, of) in &siblings {
-            frontier.fall(*lot, of.site, true, of.new.pages, &mut ledger.session);
+            frontier.fall(*lot, of.site, true, of.gained, &mut ledger.session);
         }
         let mut families = families(tried);
         families.retain(|family, found| {

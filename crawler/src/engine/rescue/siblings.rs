@@ -3,7 +3,7 @@
 //! For example, each of 200 blogs of one domain has the pages `/blog` and `/contact`. The first of each kind was
 //! fetched, and the others are held for it, because the front pages of the blogs are alike. Each blog is a lot of its
 //! own, and all of them are one family. Most pages of this family are copies. But one blog in ten has articles. If
-//! the pages `/blog` of a few hosts are new, or lead to many pages, all pages `/blog` are fetched, and no page
+//! the pages `/blog` of a few hosts are new, or lead to new pages, all pages `/blog` are fetched, and no page
 //! `/contact` is.
 
 use std::cmp::Reverse;
@@ -23,6 +23,8 @@ pub struct SiblingResults {
     pub site: SiteId,
     /// The number of those that were answered or given up.
     pub tried: u64,
+    /// The number of those whose pages were new, or led to new ones.
+    pub gained: u64,
     /// The new pages among them.
     pub new: NewPages,
 }
@@ -40,11 +42,11 @@ impl SiblingResults {
     /// One trial alone says nothing about siblings. In a partial copy of a site, nearly every URL has a counterpart of
     /// its own.
     const LEAST: u64 = 2;
-    /// Siblings fall if at least this many of them are new …
+    /// Siblings fall if at least this many of them are new, or led to new pages …
     const ALIKE: u64 = 3;
     /// … and if these are at least one in this many of those that were tried …
     const ALIKE_ONE_IN: u64 = 4;
-    /// … or if the new ones lead to at least this many pages for each one that was tried.
+    /// … or if some are new, and these lead to at least this many pages for each one that was tried.
     const LEADS: u64 = 1;
     /// At most this many siblings fall at once, those first that have the most URLs left. When they fall, all records of
     /// URLs are read for each.
@@ -54,6 +56,7 @@ impl SiblingResults {
     pub fn add(&mut self, site: SiteId, trial: TrialRecord) {
         self.site = site;
         self.tried += u64::from(trial.new.is_some());
+        self.gained += u64::from(trial.gained());
         self.new.add(trial);
     }
 
@@ -63,7 +66,7 @@ impl SiblingResults {
         if self.tried < Self::LEAST {
             return false;
         }
-        let are_alike = pages >= Self::ALIKE && pages * Self::ALIKE_ONE_IN >= self.tried;
+        let are_alike = self.gained >= Self::ALIKE && self.gained * Self::ALIKE_ONE_IN >= self.tried;
         are_alike || (pages > 0 && opened >= Self::LEADS * self.tried)
     }
 }
@@ -108,12 +111,16 @@ mod tests {
     }
 
     #[test]
-    fn siblings_are_worth_it_if_many_are_new_or_if_the_new_ones_lead_to_much() {
+    fn siblings_are_worth_it_if_many_gained_something_or_if_the_new_ones_lead_to_much() {
         let copy = (false, 9);
         assert!(!of(&[]).are_worth_it() && !of(&[copy; 9]).are_worth_it());
         let some = |new: &[(bool, u32)], copies| of(&[new, &vec![copy; copies]].concat()).are_worth_it();
         assert!(some(&[(true, 0); 3], 9) && !some(&[(true, 0); 3], 10) && !some(&[(true, 0); 2], 0));
         assert!(some(&[(true, 12)], 11) && !some(&[(true, 12)], 12));
         assert!(!some(&[(true, 12)], 0), "one trial");
+        let led = TrialRecord { round: 1, new: Some(false), led: true, ..TrialRecord::default() };
+        let mut results = SiblingResults::default();
+        (0..3).for_each(|_| results.add(SiteId::default(), led));
+        assert!(results.are_worth_it(), "pages that led to new ones");
     }
 }

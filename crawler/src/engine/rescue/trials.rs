@@ -41,7 +41,7 @@ pub struct TrialRecord {
 impl TrialRecord {
     /// Whether its page was new, or led to a new one. A list has little text of its own, but the pages that it lists
     /// would be lost.
-    fn gained(&self) -> bool {
+    pub fn gained(&self) -> bool {
         self.new == Some(true) || self.led
     }
 }
