@@ -135,7 +135,7 @@ pub enum Brought {
     /// Text that no page before it had.
     Content,
     /// Media, a text in its chrome, or links beside a few words. Its text is that of another page, or consists of
-    /// pieces that pages of its kind have shown.
+    /// pieces that pages of its kind have shown. Or it is a directory of other sites.
     Media,
     /// A few words. It is a near-duplicate, because most of its text stands on other pages of its host, too.
     Words,

@@ -17,8 +17,8 @@ pub const ROBOTS: Space = Space::new(19, "robots", Layout::Points);
 pub const RULES: Space = Space::new(20, "rules", Layout::Points);
 /// A URL or template that is waited for, a URL that is held or stopped for it → nothing. An index of [`URLS`].
 pub const HELD_FOR: Space = Space::new(21, "held-for", Layout::Points);
-/// Records that belong to no host: the order of arrival, work in the background, and the list of hosts that sleep on
-/// disk (by the time at which they are due).
+/// Records that belong to no host: the format, the order of arrival, the first era that may still exist, work in the
+/// background, lots that have fallen, and the hosts that sleep on disk (by the time at which they are due).
 pub const FRONTIER_OWN: Space = Space::new(22, "frontier", Layout::Points);
 
 /// All spaces of the frontier.

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super as commands;
+use super::say::say;
 
 /// Judges which pages say the same thing: verdicts for any crawler on stdin and stdout, and tools for fingerprints.
 #[derive(Parser)]
@@ -151,7 +152,7 @@ pub fn main_with<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = 
         if let Some(wrong) = error.downcast_ref::<commands::rows::WrongUsage>() {
             return commands::rows::wrong_usage(wrong);
         }
-        eprintln!("dedup-stage: {error:#}");
+        say!("dedup-stage: {error:#}");
         ExitCode::FAILURE
     });
     code_of(code)
@@ -172,7 +173,7 @@ fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
         Some(name) => match find(&program, name) {
             Some(command) => command.clone(),
             None => {
-                eprintln!("dedup-stage: no command {name:?}; see --help");
+                say!("dedup-stage: no command {name:?}; see --help");
                 return Ok(ExitCode::from(2));
             }
         },

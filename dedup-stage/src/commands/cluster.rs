@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use super::progress::Progress;
 use super::rows;
+use super::say::say;
 use super::signed::{self, Looking};
 use super::table::{Cell, Kind, Table, TableFormat};
 use crate::corpus::cluster::{Documents, Forest, Keep, List, Member, complete};
@@ -138,7 +139,7 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
             writer.finish()
         })?;
         let (edges, documents) = (rows::count(edges, "edge"), rows::count(nodes.len(), "document"));
-        eprintln!("joined {edges} of {documents} in {:.1} s", start.elapsed().as_secs_f64());
+        say!("joined {edges} of {documents} in {:.1} s", start.elapsed().as_secs_f64());
         return Ok(ExitCode::SUCCESS);
     }
     let columns = vec![
@@ -175,7 +176,7 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
     table.finish()?;
     let seconds = start.elapsed().as_secs_f64();
     let (edges, documents) = (rows::count(edges, "edge"), rows::count(nodes.len(), "document"));
-    eprintln!("joined {edges} of {documents}, listed {listed}, in {seconds:.1} s");
+    say!("joined {edges} of {documents}, listed {listed}, in {seconds:.1} s");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -217,7 +218,7 @@ fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<(NearCriterion, Pairs),
     let Some(criterion) = criterion else { return Ok(Ok((args.looking.criterion(), all))) };
     for &(i, j) in all.difference(&compared) {
         let other = if i == j { "itself".into() } else { args.files[j].display().to_string() };
-        eprintln!("warning: no file of edges compares {} with {other}", args.files[i].display());
+        say!("warning: no file of edges compares {} with {other}", args.files[i].display());
     }
     Ok(Ok((criterion, compared)))
 }

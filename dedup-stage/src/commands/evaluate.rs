@@ -9,6 +9,7 @@ use anyhow::Context;
 
 use super::progress::{Bar, Progress};
 use super::rows;
+use super::say::say;
 use crate::evaluate::schemes::Scheme;
 use crate::evaluate::schemes::lexicon::Lexicon;
 use crate::evaluate::{Effort, Evaluation, HeldOut, Measure, evaluate, plot, read_pairs, table};
@@ -83,9 +84,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         std::fs::write(path, plot(&reports)).with_context(|| format!("cannot write {}", path.display()))?;
     }
     let near = pairs.pairs.iter().filter(|pair| pair.near).count();
-    eprintln!("evaluated {} schemes on {} pairs, {near} of them near-duplicates", schemes.len(), pairs.pairs.len());
+    say!("evaluated {} schemes on {} pairs, {near} of them near-duplicates", schemes.len(), pairs.pairs.len());
     if pairs.fractional > 0 && args.label_threshold >= 1.0 {
-        eprintln!(
+        say!(
             "{} labels lie between 0 and 1 and count as different; --label-threshold sets another limit",
             pairs.fractional
         );

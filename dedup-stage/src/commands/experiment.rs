@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use super::rows;
+use super::say::say;
 use crate::evaluate::edits::{COPIES, Collection, Row};
 use crate::evaluate::polynomial::{self, Choice, Wish, choices};
 
@@ -85,7 +86,7 @@ fn random_edits(folder: &Path, queries: &[usize], texts: usize, json: bool) -> a
         collection.add(&String::from_utf8_lossy(&prose));
     }
     anyhow::ensure!(!collection.is_empty(), "no .txt file of 4 KB or more in {}", folder.display());
-    eprintln!("{} texts", collection.len());
+    say!("{} texts", collection.len());
     let results: Vec<(usize, Vec<Row>)> = queries.iter().map(|n| (*n, collection.run(*n))).collect();
     Ok(if json { serde_json::to_string_pretty(&results)? + "\n" } else { table(&results) })
 }

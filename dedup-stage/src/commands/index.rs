@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::progress::Progress;
 use super::rows;
+use super::say::say;
 use crate::corpus::output::write;
 use crate::corpus::{Known, Signatures};
 use crate::hamming::frozen::{self, IndexSpec};
@@ -87,5 +88,5 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn say(n: usize, by: &str, bytes: u64, start: Instant) {
     let (each, seconds) = (bytes as f64 / n.max(1) as f64, start.elapsed().as_secs_f64());
-    eprintln!("indexed {n} fingerprints by {by}: {bytes} bytes, {each:.2} each, in {seconds:.1} s");
+    say!("indexed {n} fingerprints by {by}: {bytes} bytes, {each:.2} each, in {seconds:.1} s");
 }

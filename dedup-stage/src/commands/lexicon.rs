@@ -9,6 +9,7 @@ use anyhow::Context;
 use url::Url;
 
 use super::rows;
+use super::say::say;
 use crate::evaluate::schemes::lexicon::Lexicon;
 use crate::page::{Input, Reader};
 
@@ -38,6 +39,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let write = || lexicon.write(&mut BufWriter::new(File::create(&args.output)?));
     write().with_context(|| format!("cannot write {}", args.output.display()))?;
-    eprintln!("{} words of {} documents", lexicon.words(), lexicon.documents());
+    say!("{} words of {} documents", lexicon.words(), lexicon.documents());
     Ok(ExitCode::SUCCESS)
 }

@@ -14,6 +14,7 @@ pub mod plan;
 mod progress;
 mod rows;
 pub mod run;
+mod say;
 pub mod search;
 pub mod signatures;
 mod signed;

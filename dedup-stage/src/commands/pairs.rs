@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::progress::Progress;
 use super::rows::{self, Format};
+use super::say::say;
 use super::signed::{self, Looking};
 use super::table::TableFormat;
 use crate::corpus::Signatures;
@@ -131,7 +132,7 @@ fn of_signatures(args: &Args, paths: &[&PathBuf]) -> anyhow::Result<ExitCode> {
         None => signed::write_edges(a, b, ["a", "b"], &args.looking, (format, args.output.as_deref()))?,
     };
     let (n, stored, seconds) = (a.rows(), b.unwrap_or(a).rows(), start.elapsed().as_secs_f64());
-    eprintln!("searched {n} against {stored}: {} in {seconds:.3} s", rows::count(pairs, "pair"));
+    say!("searched {n} against {stored}: {} in {seconds:.3} s", rows::count(pairs, "pair"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -179,7 +180,7 @@ fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
         drop(progress);
         if rows::write(hits.iter().map(|hit| [hit.query, hit.stored, u64::from(hit.distance)]), format)? {
             let (m, pairs, seconds) = (other.len(), hits.len() as u64, start.elapsed().as_secs_f64());
-            eprintln!("searched {n} against {m}: {} in {seconds:.3} s", rows::count(pairs, "pair"));
+            say!("searched {n} against {m}: {} in {seconds:.3} s", rows::count(pairs, "pair"));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -197,13 +198,13 @@ fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
     if !rows::write(words, format)? {
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("searched {n} against {n}: {} in {seconds:.3} s", rows::count(pairs.len() as u64, "pair"));
+    say!("searched {n} against {n}: {} in {seconds:.3} s", rows::count(pairs.len() as u64, "pair"));
     if args.method == Method::Rotate {
         let progress = Progress::new("all pairs, to compare with", fingerprints.len(), "rows");
         let exact = near(&fingerprints, distance, threads, &|share| progress.add(share));
         drop(progress);
         let recall = found.pairs.len() as f64 / exact.pairs.len().max(1) as f64;
-        eprintln!(
+        say!(
             "rotating found {} of {} pairs of different fingerprints: recall {:.4}",
             found.pairs.len(),
             exact.pairs.len(),

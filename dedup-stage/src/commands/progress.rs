@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::say::say;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
@@ -81,7 +82,7 @@ impl Documents {
 
     /// Prints a message above the line.
     pub fn say(&self, what: &str) {
-        self.0.0.suspend(|| eprintln!("dedup-stage: {what}"));
+        self.0.0.suspend(|| say!("dedup-stage: {what}"));
     }
 }
 

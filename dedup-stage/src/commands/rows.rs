@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::say::say;
 use crate::corpus::output::replaced;
 
 /// How rows are written.
@@ -51,7 +52,7 @@ pub fn count(n: u64, thing: &str) -> String {
 
 /// Says on stderr what is wrong with the command line or the configuration.
 pub fn wrong_usage(what: &impl std::fmt::Display) -> ExitCode {
-    eprintln!("dedup-stage: {what}");
+    say!("dedup-stage: {what}");
     ExitCode::from(2)
 }
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::pairs::AnyFormat;
 use super::progress::Progress;
 use super::rows;
+use super::say::say;
 use super::signed::{self, Looking};
 use crate::hamming::frozen::{Frozen, Load};
 use crate::hamming::search::{search, search_frozen};
@@ -79,7 +80,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let pairs = signed::write_edges(queries, Some(stored), names, &args.looking, (format, args.output.as_deref()))?;
     let seconds = start.elapsed().as_secs_f64();
     let pairs = rows::count(pairs, "pair");
-    eprintln!("searched {} against {}: {pairs} in {seconds:.3} s", queries.rows(), stored.rows());
+    say!("searched {} against {}: {pairs} in {seconds:.3} s", queries.rows(), stored.rows());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -126,7 +127,7 @@ fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
     };
     if rows::write(hits.iter().map(|hit| [hit.query, hit.stored, u64::from(hit.distance)]), format)? {
         let (queries, pairs, seconds) = (queries.len(), hits.len() as u64, seconds.as_secs_f64());
-        eprintln!("searched {queries} against {stored}: {} in {seconds:.3} s", rows::count(pairs, "pair"));
+        say!("searched {queries} against {stored}: {} in {seconds:.3} s", rows::count(pairs, "pair"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::progress::Documents;
 use super::rows;
+use super::say::say;
 use crate::corpus::build::{SigningOptions, Tally, Watch, build, splits};
 use crate::corpus::input::{Expanded, Fields, Format, expand};
 
@@ -41,7 +42,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.output.as_os_str() == "-" {
         return Ok(rows::wrong_usage(&"a signature file cannot be written to stdout; name a file"));
     }
-    let Expanded { files, unknown, unread, repeated } = expand(&args.inputs, args.format, &args.output);
+    let Expanded { files, unknown, links, unread, repeated, .. } = expand(&args.inputs, args.format, &args.output);
     if let Some(wrong) = rows::refuse_replacing(Some(&args.output), files.iter().map(PathBuf::as_path)) {
         return Ok(wrong);
     }
@@ -50,16 +51,20 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
     for (folder, error) in &unread {
-        eprintln!("{}: {error}", folder.display());
+        say!("{}: {error}", folder.display());
     }
     if let Some(first) = repeated.first() {
         let (first, are) = (first.display(), if repeated.len() == 1 { "is" } else { "are" });
         let files = rows::count(repeated.len() as u64, "file");
-        eprintln!("{files} {are} named more than once, {first} the first; each is read once");
+        say!("{files} {are} named more than once, {first} the first; each is read once");
     }
     if let Some(first) = unknown.first() {
         let (files, first) = (rows::count(unknown.len() as u64, "file"), first.display());
-        eprintln!("left out {files} with a name that does not tell the format, {first} the first; see --format");
+        say!("left out {files} with a name that does not tell the format, {first} the first; see --format");
+    }
+    if let Some(first) = links.first() {
+        let (links, first) = (rows::count(links.len() as u64, "link"), first.display());
+        say!("left out {links} to folders, {first} the first; name a folder to have it read");
     }
     #[cfg(not(feature = "arrow"))]
     if let Some(split) = splits.iter().find(|split| matches!(split.format, Format::Parquet | Format::Arrow)) {
@@ -76,7 +81,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let tally = build(&splits, &options, &args.output, &said)?;
     drop(said);
     let (seconds, bytes) = (start.elapsed().as_secs_f64(), std::fs::metadata(&args.output)?.len());
-    eprintln!(
+    say!(
         "signed {}, {} with a fingerprint; passed over {}, {} bad; {bytes} bytes in {seconds:.1} s",
         rows::count(tally.documents, "document"),
         tally.judged,

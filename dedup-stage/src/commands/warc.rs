@@ -13,6 +13,7 @@ use anyhow::Context as _;
 use super::progress::Bar;
 use super::rows::{refuse_absent, wrong_usage};
 use super::run::{Judging, Remembering};
+use super::say::say;
 use crate::pipeline::{Limits, NextItem, ordered};
 use crate::signature;
 use crate::stage::Preparer;
@@ -75,12 +76,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     });
     let mut filter = Filter::new(stage, args.near, output, verdicts, &warcinfo(&args.output)?)?;
     while let NextItem::Item(judgeable) = results.wait() {
-        filter.take(judgeable, |complaint| bar.0.suspend(|| eprintln!("dedup-stage: {complaint}")))?;
+        filter.take(judgeable, |complaint| bar.0.suspend(|| say!("dedup-stage: {complaint}")))?;
         bar.0.set_position(read.load(Ordering::Relaxed));
     }
     drop(bar);
     let tally = filter.finish()?;
-    eprintln!("{}", summary(&tally, read.load(Ordering::Relaxed)));
+    say!("{}", summary(&tally, read.load(Ordering::Relaxed)));
     Ok(if tally.broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -264,7 +264,7 @@ impl Signatures {
     /// The id of a row, as JSON. Errors if the file is damaged.
     pub fn id(&self, row: u64) -> Result<&str, Error> {
         let columns = &self.header.columns;
-        self.text(&columns.id_ends, &columns.ids, row)
+        self.text("id", &columns.id_ends, &columns.ids, row)
     }
 
     /// The URL with which a row came. If it has none, its id if that is a string, otherwise an empty text.
@@ -275,7 +275,7 @@ impl Signatures {
 
     fn own_url(&self, row: u64) -> Result<&str, Error> {
         let columns = &self.header.columns;
-        if columns.url_ends.length == 0 { Ok("") } else { self.text(&columns.url_ends, &columns.urls, row) }
+        if columns.url_ends.length == 0 { Ok("") } else { self.text("URL", &columns.url_ends, &columns.urls, row) }
     }
 
     /// All columns of a row.
@@ -292,13 +292,14 @@ impl Signatures {
         })
     }
 
-    fn text(&self, ends: &Section, texts: &Section, row: u64) -> Result<&str, Error> {
+    /// The text of a row. `what` names the column.
+    fn text(&self, what: &str, ends: &Section, texts: &Section, row: u64) -> Result<&str, Error> {
         let ends = words(self.section(ends));
         let start = if row == 0 { 0 } else { ends[row as usize - 1] };
         let bytes = self.section(texts).get(start as usize..ends[row as usize] as usize);
         bytes
             .and_then(|bytes| std::str::from_utf8(bytes).ok())
-            .ok_or_else(|| Error::Damaged(format!("the signature file is damaged: the id of row {row}")))
+            .ok_or_else(|| Error::Damaged(format!("the signature file is damaged: the {what} of row {row}")))
     }
 
     /// The bytes of a section, which [`SignatureHeader::read`] found to lie within the file.

@@ -8,8 +8,8 @@ const PAGE: usize = 512;
 ///
 /// # Complexity
 ///
-/// Among values that are spread evenly, a few pages are read, however many values there are. The guesses are the worse,
-/// the less evenly the values are spread. But never more than about 4 log2(length) values are read.
+/// Among values that are spread evenly, a few pages are read, however many values there are. If the
+/// values are spread less evenly, the guesses are worse. But never more than about 4 log2(length) values are read.
 ///
 /// # References
 ///

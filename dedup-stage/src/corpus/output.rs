@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Error;
@@ -15,9 +16,8 @@ use super::Error;
 pub fn write(path: &Path, make: impl FnOnce(&File) -> Result<u64, Error>) -> Result<u64, Error> {
     let path = &place(path).map_err(Error::io(path))?;
     let part = temporary(path);
+    let file = alone(&part).map_err(Error::io(&part))?;
     let result = (|| {
-        let file =
-            File::options().read(true).write(true).create(true).truncate(true).open(&part).map_err(Error::io(&part))?;
         let length = make(&file)?;
         file.sync_all().map_err(Error::io(&part))?;
         fs::rename(&part, path).map_err(Error::io(path))?;
@@ -28,6 +28,24 @@ pub fn write(path: &Path, make: impl FnOnce(&File) -> Result<u64, Error>) -> Res
         let _ = fs::remove_file(&part);
     }
     result
+}
+
+/// Opens a file for writing, and empties it. While it is open, others who open it in this way wait. So two processes
+/// that make the same output make it one after the other.
+fn alone(part: &Path) -> io::Result<File> {
+    loop {
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(part)?;
+        match file.lock() {
+            Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(error),
+            _ => {}
+        }
+        // Whoever had the file before may have given it its final name, or removed it.
+        let opened = file.metadata()?;
+        if fs::metadata(part).is_ok_and(|named| (named.dev(), named.ino()) == (opened.dev(), opened.ino())) {
+            file.set_len(0)?;
+            return Ok(file);
+        }
+    }
 }
 
 /// The file that an output replaces. If `path` is a symbolic link, this is the file behind it, so that the link stays.

@@ -98,6 +98,7 @@ impl Code {
     }
 
     /// The radius of the balls that [`Code::neighbours`] covers.
+    #[cfg(test)]
     pub fn radius(&self) -> u32 {
         self.radius
     }

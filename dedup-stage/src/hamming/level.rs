@@ -1,6 +1,6 @@
 //! Which kernel a machine runs. All work with kernels is compiled four times: for machines with vectors that count ones
 //! ([`super::avx512`]), with other vectors ([`super::avx2`]), with an instruction that counts ones, and without any of
-//! these. Which one runs is decided when a table is made.
+//! these. Which one runs is decided when an index is made or opened, or a join of pairs begins.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2::Avx2;

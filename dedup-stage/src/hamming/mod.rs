@@ -13,7 +13,8 @@
 //!   errors.
 //! - *table*: it stores all fingerprints, sorted into *buckets* by their *key*. The key is a part of the bits, for
 //!   example one half.
-//! - *flips*: the largest number of errors in the key with which a table still finds a fingerprint.
+//! - *flips*: the number of errors that a table allows in the key. If the key has more, the table does not find the
+//!   fingerprint.
 //! - *ball*: all keys within this number of flips of the key of a query, or the buckets of these keys. A query reads
 //!   these buckets.
 //! - *address*: 32 bits from which a table takes the number of the bucket. The other 32 bits of the fingerprint are the

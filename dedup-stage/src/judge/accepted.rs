@@ -1,9 +1,9 @@
 //! The accepted pages by fingerprint, with their sketches. The *second look* compares the sketches of two pages whose
 //! fingerprints are near each other: only then is it known whether the texts are alike.
 //!
-//! The store has all sketches. The fingerprints of pages *crowd*: many pages with other texts have near fingerprints.
-//! So the second look is needed often, and mostly finds no duplicate. So memory has a part of each sketch
-//! ([`Glances`]), and the pages that were accepted or looked at last.
+//! The store has all sketches. Many pages with other texts have near fingerprints (the fingerprints *crowd*). So the
+//! second look is needed often, and mostly finds no duplicate. To save reads of the store, memory has a part of each
+//! sketch ([`Glances`]), and the pages that were accepted or looked at last.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

@@ -45,8 +45,8 @@ impl Candidate {
 
 impl Judge {
     /// Calls `visit` with the candidates of some hosts, so that another judge can accept them. Pages that are compared
-    /// by their bytes alone are among them. They come in no order. A page with a statement comes twice: with the digest
-    /// of its body, and with its statement in the place of this digest.
+    /// by their bytes alone are among them. They come in no order. A page with a statement that was judged here comes twice:
+    /// with the digest of its body, and with its statement in the place of this digest.
     pub fn candidates(
         &self,
         session: &Session,

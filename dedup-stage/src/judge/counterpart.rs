@@ -154,7 +154,7 @@ impl Comparison {
     /// Whether the links or the media of the page say something new. Its links do if at least four of the links in its
     /// content, and more than half of them, are news. Its media do if the twin lacks more than half of them; those that
     /// `sightings` tells of do not count. `media` is empty if the page has much text ([`Comparison::media`]). `None` if
-    /// neither do.
+    /// neither does.
     pub(super) fn contradicts(
         &mut self,
         case: &Case<'_>,

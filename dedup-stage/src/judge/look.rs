@@ -15,8 +15,8 @@ use crate::store::{Result, Session};
 pub(super) struct Found {
     /// `Near`, or `Unique` if there is no twin.
     pub(super) judgement: Judgement,
-    /// The comparison of the page with its twin. If the page is unique only by its links, the comparison with the first
-    /// page that was found with an equal text.
+    /// The comparison of the page with its twin. If the page is unique only by something that is tried
+    /// ([`UniqueBy::is_tried`]), the comparison with the first page that was found with an equal text.
     pub(super) twin: Option<Comparison>,
     /// Whether some page was ever accepted with exactly this fingerprint.
     pub(super) is_known: bool,

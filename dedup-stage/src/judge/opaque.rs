@@ -84,7 +84,8 @@ fn mask(target: &str) -> Option<Masked> {
     Some(Masked { text, has_number })
 }
 
-/// Whether a row of letters and digits looks drawn at random: hexadecimal digits of both kinds, or many changes between
+/// Whether a row of letters and digits looks drawn at random: decimal digits mixed with the letters a to f, or many
+/// changes between
 /// letters and digits. `digits` is the number of its decimal digits.
 fn is_opaque(word: &[u8], digits: usize) -> bool {
     if digits == 0 || digits == word.len() {

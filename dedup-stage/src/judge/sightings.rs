@@ -30,9 +30,9 @@ pub(super) struct Sightings {
     /// The order of the page that was added last. (The order is the first field of every record of the judge, see
     /// [`crate::stage`].)
     order: u64,
-    /// The number of pages that showed a medium which was not seen before. `stale` is the number of those that showed
-    /// only media which were.
+    /// The number of pages that showed a medium that was not seen before.
     fresh: u32,
+    /// The number of pages that showed only media that other pages had shown.
     stale: u32,
     /// The media. The one that was seen longest ago comes first.
     seen: Vec<Sighting>,
@@ -75,8 +75,8 @@ impl Sightings {
         session.overwrite(spaces::TEMPLATES, key(what, site), Some(codec::encode(self)))
     }
 
-    /// Whether the media of the host take turns, as advertisements do. Then nothing follows from a medium that was seen
-    /// before.
+    /// Whether the media of the host take turns, as advertisements do. Then a medium that two pages have
+    /// shown counts as common again. It is still no evidence that a page is new.
     pub(super) fn take_turns(&self) -> bool {
         self.stale.saturating_mul(Self::TURN) > self.fresh
     }

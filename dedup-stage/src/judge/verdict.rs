@@ -127,9 +127,9 @@ pub enum UniqueBy {
     /// It has a text in its chrome (in an aside, or a footer) that no other page of its host was seen to have. Only the
     /// pages to which its links lead tell whether they are worth a fetch.
     Aside,
-    /// It has a medium that was never seen, beside media that many pages of its host show. It may belong to a gallery,
-    /// or the medium may be an advertisement. Only the pages to which its links lead tell whether they are worth a
-    /// fetch.
+    /// It has a medium that was never seen, beside a medium that at least two pages of its host show. It may belong to a
+    /// gallery, or the medium may be an advertisement. Only the pages to which its links lead tell whether they are
+    /// worth a fetch.
     MediumBesideShared,
     /// Most of its media are other ones.
     Media,

@@ -114,7 +114,7 @@ where
     (Ordered { events, waiting: Reorder::default(), total: None, stopped: false, room }, stopper)
 }
 
-/// Tells the caller how many inputs there were, when the reading ends in any way.
+/// Tells the caller how many inputs there were, when the reading ends without a panic.
 struct ReadingEnd<U> {
     total: u64,
     to_taker: Sender<Event<U>>,
@@ -122,7 +122,10 @@ struct ReadingEnd<U> {
 
 impl<U> Drop for ReadingEnd<U> {
     fn drop(&mut self) {
-        let _ = self.to_taker.send(Event::End { total: self.total });
+        // After a panic, nobody knows how many inputs there were.
+        if !thread::panicking() {
+            let _ = self.to_taker.send(Event::End { total: self.total });
+        }
     }
 }
 
@@ -155,6 +158,11 @@ impl<U> Ordered<U> {
     }
 
     /// Waits for the next item.
+    ///
+    /// # Panics
+    ///
+    /// If a thread has panicked and the next item will never come. Otherwise the caller would take what is there for
+    /// everything.
     pub fn wait(&mut self) -> NextItem<U> {
         loop {
             if let Some(next_item) = self.next_item() {
@@ -162,7 +170,7 @@ impl<U> Ordered<U> {
             }
             match self.events.recv() {
                 Ok(event) => self.note(event),
-                Err(_) => return NextItem::End,
+                Err(_) => panic!("a thread that read or worked on the inputs panicked"),
             }
         }
     }
@@ -196,6 +204,7 @@ impl<U> Drop for Ordered<U> {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
@@ -249,6 +258,22 @@ mod tests {
         let (mut results, _) = ordered(limits(2, 50, 100), [1000usize, 1, 1000].into_iter(), || |n: usize| n);
         let taken: Vec<_> = (0..4).map(|_| results.wait()).collect();
         assert_eq!(taken, [NextItem::Item(1000), NextItem::Item(1), NextItem::Item(1000), NextItem::End]);
+    }
+
+    #[test]
+    fn a_panic_is_no_end() {
+        let (mut results, _) = ordered(limits(1, 4, 100), [1usize, 2, 3].into_iter(), || {
+            |n: usize| {
+                assert!(n != 3, "this input makes the worker panic");
+                n
+            }
+        });
+        assert_eq!([results.wait(), results.wait()], [NextItem::Item(1), NextItem::Item(2)]);
+        assert!(catch_unwind(AssertUnwindSafe(|| results.wait())).is_err());
+        let source = (1..=3usize).inspect(|n| assert!(*n != 3, "this input makes the reading panic"));
+        let (mut results, _) = ordered(limits(2, 4, 100), source, || |n: usize| n);
+        assert_eq!([results.wait(), results.wait()], [NextItem::Item(1), NextItem::Item(2)]);
+        assert!(catch_unwind(AssertUnwindSafe(|| results.wait())).is_err());
     }
 
     #[test]

@@ -77,6 +77,11 @@ impl Preparer {
         Self { searcher, ..self }
     }
 
+    /// To be called after a panic in [`Preparer::prepare`]. The buffers may be in any state then.
+    pub fn renew(&mut self) {
+        self.reader = Reader::default();
+    }
+
     /// Reads one page.
     pub fn prepare(&mut self, source: &Source<'_>) -> Prepared {
         let input =

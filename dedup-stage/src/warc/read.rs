@@ -243,6 +243,9 @@ impl<R: BufRead> Reader<R> {
             let taken = end.unwrap_or(available.len());
             head.extend_from_slice(&available[..taken]);
             self.members.consume(taken);
+            if head[head.len() - taken..].contains(&0) {
+                return Err(damaged(offset, "the head of the record has zero bytes"));
+            }
             if head.len() > Self::HEAD {
                 return Err(damaged(offset, "the head of the record has no end"));
             }

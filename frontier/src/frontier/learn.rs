@@ -160,7 +160,7 @@ impl Frontier {
             Trial::Rules(stop) => self.rules.as_ref().and_then(|rules| stop_key(stop, rules, id, url)),
             Trial::Lot(_) => None,
         };
-        ladder_key.map_or(Ok(()), |ladder_key| climb(ladder_key, Ladder::is_off, session))
+        ladder_key.map_or(Ok(()), |ladder_key| climb(ladder_key, Ladder::end_without_result, session))
     }
 
     /// A trial of news ended. More links of its template are tried, or all of them are followed, or they stay held.
@@ -180,14 +180,14 @@ impl Frontier {
 
     /// A counterpart on another domain is missing.
     pub(super) fn pair_lacks(&mut self, id: UrlId, counterpart: UrlId, session: &mut Session) -> Result<()> {
-        if climb(pair_key(id, counterpart), Ladder::is_missing, session)? {
+        if climb(pair_key(id, counterpart), Ladder::count_missing, session)? {
             self.works.add(Task::Records { of: Some(id.site), which: Which::Pair(counterpart.site) }, session);
         }
         Ok(())
     }
 
     fn pair_tried(&mut self, id: UrlId, counterpart: UrlId, agrees: Option<bool>, session: &mut Session) -> Result<()> {
-        let Some(agrees) = agrees else { return climb(pair_key(id, counterpart), Ladder::is_off, session) };
+        let Some(agrees) = agrees else { return climb(pair_key(id, counterpart), Ladder::end_without_result, session) };
         if climb(pair_key(id, counterpart), |ladder| ladder.tried(agrees), session)? {
             self.works.add(Task::Records { of: Some(id.site), which: Which::Pair(counterpart.site) }, session);
         }
@@ -201,7 +201,7 @@ impl Frontier {
         };
         let Some(rules) = &mut self.rules else { return Ok(()) };
         let Some(ladder_key) = stop_key(stop, rules, lesson.id, lesson.url) else { return Ok(()) };
-        let Some(agrees) = agrees else { return climb(ladder_key, Ladder::is_off, session) };
+        let Some(agrees) = agrees else { return climb(ladder_key, Ladder::end_without_result, session) };
         let withdrawn = rules.tried(stop, agrees, session);
         let fell = climb(ladder_key, |ladder| ladder.tried(agrees), session)?;
         if let Place::Rule(rule, folder) = ladder_key.place

@@ -22,12 +22,12 @@ struct Results {
     wide: bool,
 }
 
-impl Results {
-    /// The URLs of a lot are followed while at least one page in about this many is good.
-    const WORTH: u32 = 20;
+/// The URLs of a lot are followed while at least one page in about this many is good.
+pub const WORTH: u32 = 20;
 
+impl Results {
     fn are_worth_it(self) -> bool {
-        self.bad < Self::WORTH * (self.good + 1)
+        self.bad < WORTH * (self.good + 1)
     }
 }
 
@@ -70,7 +70,8 @@ impl Fallen {
         self.lots.get(&lot).is_some_and(|results| results.are_worth_it())
     }
 
-    /// A sample of a lot brought so many new pages. `wide`: the lot is a family, or siblings.
+    /// A lot falls. `good` is the number of good pages with which its results begin. `wide`: the lot is a family, or
+    /// siblings.
     pub fn add(&mut self, lot: Lot, wide: bool, good: u32, session: &mut Session) {
         self.lots.entry(lot).or_insert(Results { good, bad: 0, wide });
         self.save(lot, session);

@@ -169,13 +169,13 @@ impl Ladder {
     }
 
     /// A trial ended without a result.
-    pub fn is_off(&mut self) {
+    pub fn end_without_result(&mut self) {
         self.out = self.out.saturating_sub(1);
     }
 
     /// A trial ended with a result. True if the ladder falls now.
     pub fn tried(&mut self, agrees: bool) -> bool {
-        self.is_off();
+        self.end_without_result();
         if agrees {
             self.agreed = self.agreed.saturating_add(1);
         }
@@ -185,7 +185,7 @@ impl Ladder {
     }
 
     /// A counterpart turned out to be missing. True if the ladder falls now.
-    pub fn is_missing(&mut self) -> bool {
+    pub fn count_missing(&mut self) -> bool {
         self.missing = self.missing.saturating_add(1);
         let falls = self.missing > Self::MISSING.max(self.agreed) && !self.fell;
         self.fell |= falls;
@@ -321,7 +321,7 @@ mod tests {
             tried += u32::from(step == Step::Try);
         }
         assert_eq!(tried, 9);
-        (0..tried).for_each(|_| ladder.is_off());
+        (0..tried).for_each(|_| ladder.end_without_result());
         assert_eq!(ladder.next(Strictness::Foreign), Step::Try, "without a result nothing is known");
     }
 }

@@ -12,7 +12,7 @@
 //! - `works` lists the releases that are still to be done.
 //!
 //! A URL that is held or stopped has a record like every other URL ([`crate::url::State`]). [`crate::spaces::HELD_FOR`]
-//! is an index: it lists the URLs that are held for a URL or for a template. [`crate::url::Urls`] changes records and
+//! is an index: it lists the URLs that are held or stopped for a URL, and those that are held for a template. [`crate::url::Urls`] changes records and
 //! index together.
 
 mod fallen;

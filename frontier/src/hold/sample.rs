@@ -35,9 +35,9 @@ pub struct Sample {
     pub covered: u64,
     /// The URLs that were drawn, in random order.
     pub drawn: Vec<Drawn>,
-    /// The number of lots that were shown, up to [`Sample::MOST`] …
+    /// The number of lots that were shown, up to [`Sample::MOST`].
     pub lots: usize,
-    /// … and of their families.
+    /// The number of families of these lots, up to [`Sample::MOST`].
     pub families: usize,
 }
 

@@ -3,7 +3,7 @@
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
 
-use crate::url::{End, Ended, HoldCause, Standing, State, Urls};
+use crate::url::{End, Ended, Standing, State, Urls};
 
 /// What stands in for a held or stopped URL: where its counterpart or representative leads, and whether that was
 /// fetched, is still queued, or failed.
@@ -47,7 +47,6 @@ pub fn stand_in(urls: &Urls, id: UrlId, of: UrlId, session: &Session) -> Result<
                         _ => None,
                     },
                     Some(State::HeldFor { counterparts, .. }) => counterparts.first().copied(),
-                    Some(State::HeldAs { cause: HoldCause::News { .. }, .. }) => None,
                     Some(State::Stopped { representative, .. }) => representative,
                     _ => None,
                 }

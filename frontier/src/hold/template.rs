@@ -59,9 +59,10 @@ pub fn shape(url: Target<'_>) -> String {
 /// Only this many segments at the beginning of a path count, and the last one. Otherwise a site whose paths grow
 /// without end would have templates without end.
 const FOLDERS: usize = 3;
-/// A segment of this length names one page, not a kind of pages.
+/// A segment of at least this length names one page, not a kind of pages.
 const LONG: usize = 16;
-/// A segment at the beginning of a path that mixes letters and digits is an identifier if it has this length.
+/// A segment at the beginning of a path that mixes letters and digits is an identifier if it has at least
+/// this length.
 const ID: usize = 6;
 /// At most this many letters make an ending.
 const ENDING: usize = 5;

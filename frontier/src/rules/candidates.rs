@@ -217,6 +217,7 @@ impl Candidates {
                 || !self.is_hinted(&rewrite)
                 || self.on(host).any(|candidate| known(&candidate.rewrite))
                 || !self.make_room(host)
+                || target != host && !self.make_room(target)
             {
                 continue;
             }

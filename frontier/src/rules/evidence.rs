@@ -4,10 +4,10 @@
 //! agree, or they differ. For the statistics, each pair is one Bernoulli trial.
 //!
 //! **Proof** is a sequential probability ratio test. It decides between two shares of agreeing pairs: at least
-//! [`Proof::TRUE`], and at most [`Proof::FALSE`]. A rule with a share of at most [`Proof::FALSE`] is accepted with a
-//! probability of at most [`Proof::ALPHA`] (Wald's bound, α / (1 − β)). A rule with a share of at least [`Proof::TRUE`]
-//! is refuted with a probability of at most [`Proof::BETA`]. The pair that suggested the rule is not counted. If all
-//! pairs agree, 33 pairs prove a rule.
+//! [`Proof::TRUE`], and at most [`Proof::FALSE`]. Without prior evidence, a rule with a share of at most [`Proof::FALSE`]
+//! is accepted with a probability of at most α / (1 − β), and a rule with a share of at least [`Proof::TRUE`] is refuted
+//! with a probability of at most β / (1 − α) (Wald's bounds; α is [`Proof::ALPHA`], β is [`Proof::BETA`]). The pair that
+//! suggested the rule is not counted. If all pairs agree, 33 pairs prove a rule.
 //!
 //! The same software often runs on several hosts. So the pairs of other hosts are prior evidence for a rule of the same
 //! shape (the same parameter, folder or ending, or whole hosts as mirrors). They count half, and at most as odds of a
@@ -17,7 +17,7 @@
 //! **Watch** is a cumulative sum over the trials of a proven rule. Each trial adds the log-likelihood ratio of a share
 //! of [`Watch::BROKEN`] against [`Proof::TRUE`]; the sum is never below zero. Two failures within about ten trials
 //! bring it to [`Watch::LIMIT`], and the rule is withdrawn. A rule that is right 99 times in 100 comes to the limit
-//! once in thousands of trials.
+//! about once in 1,000 trials.
 //!
 //! # References
 //!
@@ -82,9 +82,9 @@ impl Proof {
     pub const TRUE: f64 = 0.99;
     /// At most this share of the pairs of a false rule agree.
     pub const FALSE: f64 = 0.8;
-    /// Probability that a false rule is accepted.
+    /// About the probability that a false rule is accepted without prior evidence.
     pub const ALPHA: f64 = 0.001;
-    /// Probability that a true rule is refuted.
+    /// About the probability that a true rule is refuted.
     pub const BETA: f64 = 0.01;
     /// Evidence of other hosts counts with this weight.
     const ELSEWHERE: f64 = 0.5;

@@ -78,8 +78,8 @@ fn segments(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
         _ => {}
     }
     let (from, to) = (&ours[..begin + x.len()], &theirs[..begin + y.len()]);
-    // The longer URL is the copy.
-    if x.len() < y.len() && x.is_empty() {
+    // If the twin is the URL with something added, the twin is the copy.
+    if x.is_empty() && !y.is_empty() {
         push_prefix(twin, to, url, from, found);
     } else {
         push_prefix(url, from, twin, to, found);
@@ -104,7 +104,7 @@ fn ending(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     let end = a[begin..].bytes().rev().zip(b[begin..].bytes().rev()).take_while(|(a, b)| a == b).count();
     // The longer path must contain all of the shorter one. The addition must stand in the last segment, or be one more
     // segment.
-    if begin + end != b.len() || begin == 0 || !a.is_char_boundary(begin) || !b.is_char_boundary(begin) {
+    if begin + end != b.len() || begin == 0 {
         return;
     }
     let (added, rest) = (&a[begin..a.len() - end], &b[begin..]);

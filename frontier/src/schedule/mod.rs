@@ -292,7 +292,8 @@ impl Schedule {
     }
 
     /// The hosts that should leave memory first: those that have been idle longest, then those that are due last, then
-    /// the worst hosts in lines, then the ready ones with the worst rank. At most `of_each` hosts of each kind.
+    /// the hosts of the lines (one line after the other, each from its worst host on), then the ready ones with the worst
+    /// rank. At most `of_each` hosts of each kind.
     pub fn least(&self, of_each: usize) -> impl Iterator<Item = HostId> + '_ {
         let idle = self.idle.iter().map(|(_, host)| *host);
         let waiting = self.waiting.iter().rev().map(|(.., host)| *host);

@@ -1,7 +1,7 @@
 //! The turns of registrable domains while this machine is behind with reading answers (see `process/load.rs`).
 //!
-//! Then processor time is scarce, and domains share it: the domain comes first whose next page would be done first if
-//! every domain had its share of the time. A domain with cheap pages has many turns for one turn of a domain with
+//! Then processor time is scarce, and domains share it. Suppose that every domain had its share of the time. The domain
+//! whose next page would then be done first comes first. A domain with cheap pages has many turns for one turn of a domain with
 //! costly ones. A domain with more hosts has no more turns than a domain with few. While the machine keeps up, all
 //! turns are equal, and the best URL comes first.
 //!
@@ -197,7 +197,8 @@ impl Turns {
         }
     }
 
-    /// A domain, or the newcomers if it is one of them, has used this much time, and gets back what it has paid before.
+    /// A domain, or the newcomers if it is one of them, has used this much time, and gets back `paid`. (That is
+    /// what a turn would cost now, which is about what it has paid.)
     fn pay(&mut self, domain: u64, micros: u64, paid: u64) {
         let begins = self.begins(domain);
         if self.is_new(domain) {

@@ -45,15 +45,15 @@ impl Falls {
     /// A lot falls together with the best one if its pages opened at least 1 / `AS_GOOD` as many links. Two lists of
     /// one kind often differ by so much, because links of the list that was found later were known already.
     const AS_GOOD: f64 = 2.0;
-    /// The credit of lots that are held or stopped for pages of another host is one fetch for this many pages fetched.
-    /// This is the share that the rescue may cost by default. (A lot without credit may cost `WORTH` fetches.)
+    /// For this many pages fetched, a lot gets one fetch of credit, if its URLs are held or stopped for pages of another
+    /// host. This is the share that the rescue may cost by default. (A lot without credit may cost `WORTH` fetches.)
     const CREDIT: u64 = 20;
 
     /// The lots that fall because pages of them are new, and those that wait.
     pub fn of(lots: &BTreeMap<Lot, LotResults>, frontier: &Frontier) -> Self {
         let mut now = lots.clone();
         now.retain(|lot, result| result.gained > 0 && !frontier.has_fallen(*lot));
-        let waiting: HashSet<_> = now.iter().filter(|(_, result)| result.shown == 0).map(|(lot, _)| *lot).collect();
+        let waiting: HashSet<_> = now.iter().filter(|(_, result)| result.new == 0).map(|(lot, _)| *lot).collect();
         now.retain(|lot, _| !waiting.contains(lot));
         Self { now, waiting }
     }
@@ -66,8 +66,8 @@ impl Falls {
         frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<Self> {
-        let is_way = |result: &LotResults| result.opened_last > 0;
-        if self.waiting.is_empty() && !lots.values().any(is_way) {
+        let is_chain = |result: &LotResults| result.opened_last > 0;
+        if self.waiting.is_empty() && !lots.values().any(is_chain) {
             return Ok(self);
         }
         let mut left = BTreeMap::<Lot, (u64, UrlId)>::new();
@@ -77,25 +77,25 @@ impl Falls {
             }
         })?;
         let price: u64 = self.waiting.iter().filter_map(|lot| left.get(lot)).map(|(count, _)| *count).sum();
-        let (mut ways, mut best) = (lots.clone(), lots.clone());
-        ways.retain(|lot, result| {
-            let is_open = is_way(result) && !self.waiting.contains(lot) && !frontier.has_fallen(*lot);
+        let (mut chains, mut best) = (lots.clone(), lots.clone());
+        chains.retain(|lot, result| {
+            let is_open = is_chain(result) && !self.waiting.contains(lot) && !frontier.has_fallen(*lot);
             is_open && left.get(lot).is_some_and(|(count, _)| *count <= Rescue::FEW)
         });
-        let (of_waiting, of_copies) = (price / 2 / ways.len().max(1) as u64, ledger.stats.pages / Self::CREDIT);
+        let (of_waiting, of_copies) = (price / 2 / chains.len().max(1) as u64, ledger.stats.pages / Self::CREDIT);
         let mut credits = BTreeMap::new();
-        for lot in ways.keys() {
+        for lot in chains.keys() {
             let Some((_, id)) = left.get(lot) else { continue };
             let has_copy = frontier.has_copy_elsewhere(*id, &ledger.session)?;
             if has_copy || price > 0 {
                 credits.insert(*lot, if has_copy { of_copies.max(of_waiting) } else { of_waiting });
             }
         }
-        ways.retain(|lot, _| credits.contains_key(lot));
+        chains.retain(|lot, _| credits.contains_key(lot));
         // A lot that fell is followed while one page in `WORTH` is good.
-        ways.iter_mut().for_each(|(lot, result)| result.gained = credits[lot] / Rescue::WORTH);
+        chains.iter_mut().for_each(|(lot, result)| result.gained = credits[lot] / Rescue::WORTH);
         best.retain(|lot, _| self.waiting.contains(lot));
-        let mut fall = if ways.is_empty() { best } else { ways };
+        let mut fall = if chains.is_empty() { best } else { chains };
         let most = fall.values().map(LotResults::opens).fold(0.0, f64::max);
         fall.retain(|_, result| result.opens() * Self::AS_GOOD >= most);
         self.waiting.retain(|lot| !fall.contains_key(lot));
@@ -109,10 +109,11 @@ impl Rescue {
     const ALIKE: u64 = 3;
     /// … and if these are at least one in this many of its lots that were tried.
     const ALIKE_ONE_IN: u64 = 4;
-    /// A lot that gained something in the last round falls if at most this many of its URLs are left. A lot that falls
-    /// on credit has at most as many.
+    /// A lot that has gained something falls after the last round if at most this many of its URLs are left. A lot that
+    /// falls on credit has at most as many.
     const FEW: u64 = 40;
-    /// A lot that gained something in the last round falls if at least one in this many of its drawn URLs did.
+    /// A lot that has gained something falls after the last round if it gained one page, in all rounds, for this many
+    /// URLs that its last round drew.
     const WORTH: u64 = 20;
 
     /// Lets lots fall after a round before the last one, and families of which enough lots have gained something.
@@ -212,7 +213,7 @@ fn retain_worth(
 ) -> Result<()> {
     let left = left_of(lots.keys().copied(), of, frontier, ledger)?;
     lots.retain(|lot, result| {
-        let is_worth = |left: u64| left <= Rescue::FEW || result.gained * Rescue::WORTH >= result.drawn;
+        let is_worth = |left: u64| left <= Rescue::FEW || result.gained * Rescue::WORTH >= result.drawn_last;
         left.get(lot).is_some_and(|left| is_worth(*left))
     });
     Ok(())

@@ -58,17 +58,17 @@ impl LastRound<'_> {
     pub fn lost(&self, left: &BTreeMap<Lot, u64>, fallen: &dyn Fn(Lot) -> bool) -> [f64; 3] {
         let LastRound { population, .. } = *self;
         let last = || self.results.iter().filter(|(_, result)| result.round == self.number);
-        let drawn: u64 = last().map(|(_, result)| result.drawn).sum();
-        let all: u64 = last().map(|(_, result)| result.new).sum();
+        let drawn: u64 = last().map(|(_, result)| result.drawn_last).sum();
+        let all: u64 = last().map(|(_, result)| result.gained_last).sum();
         let share = (drawn as f64 / population.max(1) as f64).min(1.0);
         // `here` and `elsewhere` count new pages of the sample. Each stands for an equal share of the pages that are
         // left. A new page of a lot without further URLs only stands for other lots.
         let (mut here, mut elsewhere) = (0, 0.0);
-        for (lot, result) in last().filter(|(_, result)| result.new > 0) {
+        for (lot, result) in last().filter(|(_, result)| result.gained_last > 0) {
             if left.contains_key(lot) {
-                here += result.new;
+                here += result.gained_last;
             } else if !fallen(result.family) {
-                elsewhere += weight(result.new + result.after_fall, share);
+                elsewhere += weight(result.gained_last + result.after_fall, share);
             }
         }
         let left_over = population.saturating_sub(drawn);
@@ -130,13 +130,13 @@ mod tests {
         let mut results = BTreeMap::<Lot, LotResults>::new();
         for (lot, new) in &urls[..drawn] {
             let result = results.entry(Lot(*lot)).or_insert(LotResults { round: 1, ..LotResults::default() });
-            result.drawn += 1;
-            result.new += u64::from(*new);
+            result.drawn_last += 1;
+            result.gained_last += u64::from(*new);
         }
-        let fell: Vec<Lot> = results.iter().filter(|(_, result)| result.new > 0).map(|(lot, _)| *lot).collect();
+        let fell: Vec<Lot> = results.iter().filter(|(_, result)| result.gained_last > 0).map(|(lot, _)| *lot).collect();
         for lot in &fell {
             let result = results.get_mut(lot).unwrap();
-            result.after_fall = m - result.new;
+            result.after_fall = m - result.gained_last;
         }
         let held_back = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&Lot(*lot))).count() as u64;
         let lost = urls[drawn..].iter().filter(|(lot, new)| *new && !fell.contains(&Lot(*lot))).count() as u64;
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn what_lies_behind_raises_the_upper_end() {
         let high = |opened, fetched| {
-            let drawn = LotResults { round: 1, drawn: 40, opened_last: opened, ..LotResults::default() };
+            let drawn = LotResults { round: 1, drawn_last: 40, opened_last: opened, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
             let last = LastRound {
                 results: &results,
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn new_pages_that_lead_to_others_raise_the_upper_end() {
         let lost = |opened, fetched| {
-            let drawn = LotResults { round: 1, drawn: 40, ..LotResults::default() };
+            let drawn = LotResults { round: 1, drawn_last: 40, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
             let (population, held_back) = (440, 400);
             let last = LastRound { results: &results, number: 1, population, held_back, fetched, unmet: 0, opened };
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn what_the_sample_found_leads_on() {
         let high = |opened_last| {
-            let drawn = LotResults { round: 1, drawn: 1, opened_last, ..LotResults::default() };
+            let drawn = LotResults { round: 1, drawn_last: 1, opened_last, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
             let last = LastRound {
                 results: &results,

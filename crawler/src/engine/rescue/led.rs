@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use dedup_stage::store::{self, Session};
-use dedup_stage::url::UrlId;
 
 use crate::record::PageRecord;
 use crate::spaces;
@@ -26,7 +25,8 @@ impl Led {
         let mut led = HashMap::new();
         each_page(session, &mut |page| {
             let is_room = led.len() < MOST;
-            match page.source.map(|source| (source, led.get_mut(&source))) {
+            // Later visits to a page have the source of the first one.
+            match page.source.filter(|_| page.visit == 1).map(|source| (source, led.get_mut(&source))) {
                 Some((_, Some(pages))) => *pages += 1,
                 Some((source, None)) if is_room => _ = led.insert(source, 1),
                 _ => {}
@@ -91,34 +91,42 @@ pub fn behind(held: &HashMap<u64, u64>, session: &Session) -> store::Result<u64>
 struct Page {
     /// The hash of its URL.
     url: u64,
+    /// The number of the visit.
+    visit: u32,
     /// The hash of the URL of the page that led to it.
     source: Option<u64>,
     /// The hash of the URL of the first page that shows the same; `None` if it was not judged.
     shows: Option<u64>,
 }
 
-/// Calls `visit` with each record of a page in the state.
+/// Calls `visit` with each record of a page in the state. A page has a record for each visit.
 fn each_page(session: &Session, visit: &mut dyn FnMut(Page) -> ControlFlow<()>) -> store::Result<()> {
     let mut failure = None;
-    session.scan(spaces::PAGES, &[], &[], &mut |key, value| match (UrlId::read(key), PageRecord::decode(value)) {
-        (Some(id), Ok(PageRecord { source, content, .. })) => visit(Page {
-            url: id.url,
-            source: source.map(|page| page.url.url),
-            shows: content.map(|content| content.shows),
-        }),
-        (None, _) => ControlFlow::Continue(()),
-        (_, Err(error)) => {
-            failure = Some(error);
-            ControlFlow::Break(())
-        }
-    })?;
+    session.scan(
+        spaces::PAGES,
+        &[],
+        &[],
+        &mut |key, value| match (PageRecord::page_of(key), PageRecord::decode(value)) {
+            (Some(id), Ok(PageRecord { source, content, .. })) => visit(Page {
+                url: id.url.url,
+                visit: id.visit,
+                source: source.map(|page| page.url.url),
+                shows: content.map(|content| content.shows),
+            }),
+            (None, _) => ControlFlow::Continue(()),
+            (_, Err(error)) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        },
+    )?;
     failure.map_or(Ok(()), Err)
 }
 
 #[cfg(test)]
 mod tests {
     use dedup_stage::store::Memory;
-    use dedup_stage::url::PageId;
+    use dedup_stage::url::{PageId, UrlId};
     use frontier::Via;
     use frontier::rules::Content;
 

@@ -22,9 +22,9 @@
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
 //!    last round draws single URLs from everything that is still held or stopped, the same share from each section of
 //!    each lot ([`frontier::Strata`]). The share of new pages in this sample gives the estimate ([`last`]). A lot that
-//!    gained something in the last round falls, too, if at least one in [`Rescue::WORTH`] of its drawn URLs did, or if
-//!    at most [`Rescue::FEW`] of its URLs are left. If it does not fall, each of its sections that gained something is
-//!    tested in the same way.
+//!    has gained something, in any round, falls now if these are at least one page for [`Rescue::WORTH`] URLs of its
+//!    latest draw, or if at most [`Rescue::FEW`] of its URLs are left. If it does not fall, each of its sections that
+//!    has gained something is tested in the same way.
 //!
 //! The budget bounds the number of URLs that are drawn. The URLs of fallen lots are fetched in addition; [`falls`] says
 //! what bounds these for a lot that falls before it has gained anything. Rounds and trials are part of the state, so a
@@ -123,8 +123,9 @@ impl Rescue {
     }
 
     /// Records the result of a fetched URL: whether its page is `new`, and how many links of the page were not found
-    /// before (`opened`). The result is recorded if the URL was drawn, if its lot has fallen, or if the page that
-    /// linked to it is on record and brought nothing. A new page counts for the pages on the way to it, too.
+    /// before (`opened`). The result is recorded if the URL was drawn, or if its lot has fallen. It is also recorded if
+    /// the page is not new, and the page that linked to it is on record and is not new either. A new page counts for
+    /// the pages on the way to it, too.
     pub fn fetched(&self, job: &Job, new: bool, opened: u32, frontier: &mut Frontier, session: &mut Session) {
         if self.state.number == 0 {
             // Nothing was drawn yet. Most pages of a crawl come before the rescue; for these, the state is not read
@@ -292,7 +293,7 @@ impl Rescue {
         frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<BTreeMap<Lot, u64>> {
-        let with_new = results.iter().filter(|(_, result)| result.round == self.state.number && result.new > 0);
+        let with_new = results.iter().filter(|(_, result)| result.round == self.state.number && result.gained_last > 0);
         left_of(with_new.map(|(lot, _)| *lot), of, frontier, ledger)
     }
 

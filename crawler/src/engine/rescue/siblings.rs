@@ -48,8 +48,8 @@ impl SiblingResults {
     const ALIKE_ONE_IN: u64 = 4;
     /// … or if some are new, and these lead to at least this many pages for each one that was tried.
     const LEADS: u64 = 1;
-    /// At most this many siblings fall at once, those first that have the most URLs left. When they fall, all records of
-    /// URLs are read for each.
+    /// At most this many groups of siblings fall at once. The groups with the most URLs left fall first. For each group,
+    /// all records of URLs are read.
     const AT_ONCE: usize = 16;
 
     /// Adds a URL that was drawn.

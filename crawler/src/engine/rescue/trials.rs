@@ -137,9 +137,9 @@ impl Results {
 pub struct FamilyResults {
     /// The host of one of its URLs.
     pub site: SiteId,
-    /// The number of its lots that were tried …
+    /// The number of its lots that were tried.
     pub tried: u64,
-    /// … and the number of those that gained something.
+    /// The number of its lots that gained something.
     pub gained: u64,
 }
 
@@ -165,18 +165,18 @@ pub struct LotResults {
     pub lot: Lot,
     /// The family of the lot.
     pub family: Lot,
-    /// The latest round that drew from it …
+    /// The latest round that drew from it.
     pub round: u32,
-    /// … the number of URLs that this round drew and that were answered or given up …
-    pub drawn: u64,
-    /// … and the number of those whose pages were new, or led to new ones.
-    pub new: u64,
-    /// The number of URLs that were drawn in all rounds …
+    /// The number of URLs that this round drew and that were answered or given up.
+    pub drawn_last: u64,
+    /// The number of URLs that this round drew and whose pages were new, or led to new ones.
+    pub gained_last: u64,
+    /// The number of URLs that were drawn in all rounds.
     pub trials: u64,
-    /// … and the number of those whose pages were new, or led to new ones.
+    /// The number of URLs, of all rounds, whose pages were new, or led to new ones.
     pub gained: u64,
-    /// The number of those whose pages were new themselves.
-    pub shown: u64,
+    /// The number of URLs, of all rounds, whose pages were new themselves.
+    pub new: u64,
     /// The number of links of its pages, in all rounds, that were not found before.
     pub opened: u64,
     /// Those of them on the pages that the latest round drew.
@@ -190,24 +190,25 @@ impl LotResults {
     /// Adds one trial.
     fn add(&mut self, trial: TrialRecord) {
         let gained = u64::from(trial.gained());
-        let (drawn, new) = if trial.new.is_some() { (1, gained) } else { (0, 0) };
-        let (round, opened, shown) = (trial.round, trial.opened.into(), u64::from(trial.new == Some(true)));
-        self.join(&Self { round, drawn, new, trials: 1, gained, shown, opened, opened_last: opened, ..*self });
+        let (drawn_last, gained_last) = if trial.new.is_some() { (1, gained) } else { (0, 0) };
+        let (round, opened, new) = (trial.round, trial.opened.into(), u64::from(trial.new == Some(true)));
+        let opened_last = opened;
+        self.join(&Self { round, drawn_last, gained_last, trials: 1, gained, new, opened, opened_last, ..*self });
     }
 
     /// Adds the results of other URLs of the same lot.
     fn join(&mut self, other: &Self) {
         if other.round > self.round {
-            (self.round, self.drawn, self.new, self.opened_last) = (other.round, 0, 0, 0);
+            (self.round, self.drawn_last, self.gained_last, self.opened_last) = (other.round, 0, 0, 0);
         }
         if other.round == self.round {
-            self.drawn += other.drawn;
-            self.new += other.new;
+            self.drawn_last += other.drawn_last;
+            self.gained_last += other.gained_last;
             self.opened_last += other.opened_last;
         }
         self.trials += other.trials;
         self.gained += other.gained;
-        self.shown += other.shown;
+        self.new += other.new;
         self.opened += other.opened;
     }
 

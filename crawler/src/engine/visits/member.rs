@@ -187,8 +187,8 @@ impl Member {
         answers && self.reach != Reach::Barred
     }
 
-    /// Whether it must not be visited now: it is missing and its interval, which grows, has not passed, or it has never
-    /// answered.
+    /// Whether it must not be visited now: it is missing and its interval, which grows, has not passed, or it never
+    /// showed a page and its last request was not answered.
     pub fn rests(&self, now: Seconds) -> bool {
         let asked = seconds(self.asked);
         match self.life {

@@ -147,7 +147,7 @@ impl Visits {
 
     /// Whether the URL is a representative that has copies.
     pub fn has_copies(&self, url: UrlId) -> bool {
-        self.roster.place(url).is_some_and(|place| !self.roster.copies(place).is_empty())
+        self.roster.has_copies(url)
     }
 
     /// Whether every visit has ended.

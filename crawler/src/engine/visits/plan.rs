@@ -46,7 +46,7 @@ pub(super) struct RoundPlan {
 pub(super) const CHECKS: f64 = 0.06;
 /// A copy whose risk is at least this leaves its cluster.
 const LEAVES: f32 = 0.5;
-/// A visit to a URL that is missing, or never had a page, is worth this many visits to a page. Few such URLs get a page
+/// The value of a visit to a URL that is missing, or never had a page, is multiplied by this. Few such URLs get a page
 /// later.
 const RETURNS: f32 = 0.1;
 /// The delay that is assumed for each host, in seconds. Only estimates depend on it.

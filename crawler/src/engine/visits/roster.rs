@@ -105,6 +105,11 @@ impl Roster {
         self.at(url.url)
     }
 
+    /// Whether the URL is a representative that has copies.
+    pub fn has_copies(&self, url: UrlId) -> bool {
+        self.place(url).is_some_and(|place| !self.copies(place).is_empty())
+    }
+
     /// The place of the URL with this hash.
     pub fn at(&self, url: u64) -> Option<usize> {
         self.places.get(&url).copied()

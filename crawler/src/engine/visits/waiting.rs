@@ -50,7 +50,7 @@ impl Waiting {
         }
     }
 
-    /// Lets the visits go on whose hosts have no URL in the queue any more. New URLs may leave the queue without a
+    /// If a host has no URL in the queue any more, its visits go on. New URLs may leave the queue without a
     /// fetch (robots.txt forbids them, for example), and then there is no report. The queue is searched only if it has
     /// fewer URLs than hosts wait, because then at least one of these hosts has none.
     pub fn check(&mut self, turns: &mut Turns, frontier: &Frontier) {

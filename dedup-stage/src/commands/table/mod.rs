@@ -80,7 +80,7 @@ pub struct Table {
     columns: Vec<Column>,
     rows: Rows,
     /// The path of the file, and its path until it is complete.
-    place: Option<(PathBuf, PathBuf)>,
+    place: Option<Unfinished>,
 }
 
 enum Rows {
@@ -117,14 +117,14 @@ impl Table {
             Some(path) if special.is_none() => Some(place(path).with_context(|| path.display().to_string())?),
             _ => None,
         };
-        let place = target.map(|path| (path.clone(), temporary(&path)));
+        let place = target.map(Unfinished::new);
         let out: Box<dyn Write> = match (&place, special) {
             (None, None) => Box::new(BufWriter::with_capacity(1 << 16, io::stdout().lock())),
             (None, Some(path)) => {
                 let file = File::options().write(true).open(path).with_context(|| path.display().to_string())?;
                 Box::new(BufWriter::with_capacity(1 << 16, file))
             }
-            (Some((_, part)), _) => {
+            (Some(Unfinished { part, .. }), _) => {
                 let file = File::create(part).with_context(|| part.display().to_string())?;
                 Box::new(BufWriter::with_capacity(1 << 20, file))
             }
@@ -134,7 +134,7 @@ impl Table {
             TableFormat::Tsv => Rows::Tabs(out),
             #[cfg(feature = "arrow")]
             TableFormat::Parquet | TableFormat::Arrow => {
-                let Some((_, part)) = &place else {
+                let Some(Unfinished { part, .. }) = &place else {
                     return Err(WrongUsage("Parquet and Arrow need a regular file as --output".into()).into());
                 };
                 drop(out);
@@ -143,10 +143,6 @@ impl Table {
             #[cfg(not(feature = "arrow"))]
             TableFormat::Parquet | TableFormat::Arrow => {
                 drop(out);
-                if let Some((_, part)) = &place {
-                    // Only the other error matters.
-                    let _ = std::fs::remove_file(part);
-                }
                 let name = if format == TableFormat::Parquet { "Parquet" } else { "Arrow" };
                 return Err(WrongUsage(crate::corpus::input::without_arrow(name).to_string()).into());
             }
@@ -156,6 +152,14 @@ impl Table {
 
     /// Writes a row.
     pub fn row(&mut self, cells: &[Cell<'_>]) -> anyhow::Result<()> {
+        let written = self.write(cells);
+        match &self.place {
+            Some(Unfinished { path, .. }) => written.with_context(|| path.display().to_string()),
+            None => written,
+        }
+    }
+
+    fn write(&mut self, cells: &[Cell<'_>]) -> anyhow::Result<()> {
         match &mut self.rows {
             Rows::Json(out) => {
                 let starts = std::iter::once("{\"").chain(std::iter::repeat(",\""));
@@ -180,14 +184,36 @@ impl Table {
 
     /// Ends the table.
     pub fn finish(self) -> anyhow::Result<()> {
-        match self.rows {
-            Rows::Json(mut out) | Rows::Tabs(mut out) => out.flush()?,
+        let ended = match self.rows {
+            Rows::Json(mut out) | Rows::Tabs(mut out) => out.flush().map_err(anyhow::Error::from),
             #[cfg(feature = "arrow")]
-            Rows::Columns(columns) => columns.finish()?,
+            Rows::Columns(columns) => columns.finish(),
+        };
+        let Some(mut unfinished) = self.place else { return ended };
+        let named = ended.and_then(|()| Ok(std::fs::rename(&unfinished.part, &unfinished.path)?));
+        unfinished.has_its_name = named.is_ok();
+        named.with_context(|| unfinished.path.display().to_string())
+    }
+}
+
+/// A table that is written beside its place. If it does not get its name, it is removed.
+struct Unfinished {
+    path: PathBuf,
+    part: PathBuf,
+    has_its_name: bool,
+}
+
+impl Unfinished {
+    fn new(path: PathBuf) -> Self {
+        Self { part: temporary(&path), path, has_its_name: false }
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if !self.has_its_name {
+            // The error that matters is the one for which the table was given up.
+            let _ = std::fs::remove_file(&self.part);
         }
-        if let Some((path, part)) = self.place {
-            std::fs::rename(&part, &path).with_context(|| path.display().to_string())?;
-        }
-        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Signs one split. One thread reads it, others sign its documents. Rows are sorted and written when the memory for
 //! them is full.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use super::parts::Parts;
 use super::{SigningOptions, Tally, Watch};
 use crate::corpus::input::{Bad, Fields, Piece, Split};
 use crate::corpus::record::Record;
-use crate::corpus::sign::Signing;
+use crate::corpus::sign::{Document, Signing};
 use crate::corpus::writer::{Shape, SignatureWriter};
 use crate::corpus::{Error, output};
 use crate::pipeline::{Limits, NextItem, ordered};
@@ -60,17 +61,32 @@ pub fn sign(
 fn work(piece: &Piece, file: &str, fields: &Fields, signing: &mut Signing) -> Signed {
     let mut signed = Signed::default();
     let mut seen = false;
-    piece.documents(file, fields, &mut |document| {
+    let mut visit = |document: Result<Document<'_>, Bad>| {
         seen = true;
-        match document.map(|document| signing.sign(&document)) {
+        match document.and_then(|document| guarded(&document, signing)) {
             Ok(Some(record)) => signed.records.push(record),
             Ok(None) => signed.passed_over += 1,
             Err(bad) => signed.bad.push(bad),
         }
-    });
+    };
+    if catch_unwind(AssertUnwindSafe(|| piece.documents(file, fields, &mut visit))).is_err() {
+        signed.bad.push(Bad { place: piece.place(), what: PANICKED.into() });
+        seen = true;
+    }
     // Lines without a document are blank, and do not count. A record without a document counts as passed over.
     signed.passed_over += u64::from(!seen && matches!(piece, Piece::Record(..) | Piece::PassedOver));
     signed
+}
+
+/// What is said of a document, or of a piece of a file, that made the program panic.
+const PANICKED: &str = "it made the program panic (please report this)";
+
+/// Signs a document. One that makes the program panic is bad, and the others are signed.
+fn guarded(document: &Document<'_>, signing: &mut Signing) -> Result<Option<Record>, Bad> {
+    catch_unwind(AssertUnwindSafe(|| signing.sign(document))).map_err(|_| {
+        *signing = Signing::default();
+        Bad { place: format!("document {}", document.index), what: PANICKED.into() }
+    })
 }
 
 /// Sorts the rows, writes them to a new part, and empties `records`.

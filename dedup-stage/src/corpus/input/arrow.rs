@@ -13,9 +13,6 @@ use super::{Bad, Fields, millis, numbered, quoted};
 use crate::corpus::NO_DATE;
 use crate::corpus::sign::{Document, TEXT};
 
-/// The most rows of a piece.
-pub(super) const ROWS: usize = 1024;
-
 /// The places of the columns that are needed. Errors if no column has the documents, or a column has a type that its
 /// field cannot have.
 pub fn wanted(schema: &SchemaRef, fields: &Fields) -> io::Result<Vec<usize>> {
@@ -124,12 +121,20 @@ pub fn documents(
         };
         let id = match &table.id {
             Some((id, true)) if id.is_valid(i) => quoted(id.value(i)),
-            Some((id, false)) if id.is_valid(i) => id.value(i).into(),
+            Some((id, false)) if id.is_valid(i) => number(id.value(i)),
             _ => numbered(file, row),
         };
         let url = table.url.as_ref().filter(|url| url.is_valid(i)).map_or("", |url| url.value(i));
         let date = table.date.as_ref().map_or(NO_DATE, |date| date.of(i));
         visit(Ok(Document { index: row, id, url, date, content_type, body }));
+    }
+}
+
+/// A number as JSON. Text for what is no number in JSON, such as `NaN`.
+fn number(text: &str) -> Box<str> {
+    match serde_json::from_str::<serde_json::Number>(text) {
+        Ok(_) => text.into(),
+        Err(_) => quoted(text),
     }
 }
 

@@ -27,10 +27,14 @@ pub struct Expanded {
     pub files: Vec<PathBuf>,
     /// Files in folders whose names do not tell their format.
     pub unknown: Vec<PathBuf>,
-    /// Folders that cannot be read, and why.
+    /// Links in folders that lead to other folders. They are not followed.
+    pub links: Vec<PathBuf>,
+    /// Folders that cannot be read, and what is neither a file nor a folder, and why.
     pub unread: Vec<(PathBuf, io::Error)>,
     /// Files that were named more than once, or that also lie in a folder that was named. They are read once.
     pub repeated: Vec<PathBuf>,
+    /// Whether one of the files is a link.
+    has_links: bool,
 }
 
 /// The files among `inputs`, and instead of each folder the files below it, sorted by path. If `format` is `None`,
@@ -50,7 +54,9 @@ pub fn expand(inputs: &[PathBuf], format: Option<Format>, output: &Path) -> Expa
         }
     }
     expanded.unknown.sort();
-    if inputs.len() > 1 {
+    expanded.links.sort();
+    // In a folder alone, only a link can give a file a second name.
+    if inputs.len() > 1 || expanded.has_links {
         let Expanded { files, repeated, .. } = &mut expanded;
         let mut seen = HashSet::new();
         files.retain(|path| {
@@ -78,12 +84,21 @@ fn walk(folder: &Path, format: Option<Format>, ours: &[PathBuf], expanded: &mut 
             continue;
         }
         // `file_type` does not follow symbolic links. A link that leads back up would never end.
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        let own = entry.file_type().ok();
+        let is_link = own.is_some_and(|kind| kind.is_symlink());
+        let kind = if is_link { fs::metadata(&path).ok().map(|behind| behind.file_type()) } else { own };
+        if own.is_some_and(|kind| kind.is_dir()) {
             walk(&path, format, ours, expanded);
-        } else if format.is_some() || Format::of(&path).is_some() {
-            expanded.files.push(path);
-        } else {
+        } else if kind.is_some_and(|kind| kind.is_dir()) {
+            expanded.links.push(path);
+        } else if format.is_none() && Format::of(&path).is_none() {
             expanded.unknown.push(path);
+        } else if kind.is_some_and(|kind| !kind.is_file()) {
+            // To read a pipe or a device might never end.
+            expanded.unread.push((path, io::Error::new(io::ErrorKind::InvalidInput, "is no regular file")));
+        } else {
+            expanded.has_links |= is_link;
+            expanded.files.push(path);
         }
     }
 }

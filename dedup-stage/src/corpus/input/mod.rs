@@ -51,7 +51,7 @@ pub enum Format {
 impl Format {
     /// The format of a file by the ending of its name; `None` if the ending is not known.
     pub fn of(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = [".gz", ".zst"].iter().fold(name.as_str(), |name, ending| name.strip_suffix(ending).unwrap_or(name));
         Some(match name.rsplit('.').next()? {
             "jsonl" | "json" | "ndjson" => Format::Jsonl,
@@ -178,7 +178,7 @@ impl Split {
         let path = self.paths.first().expect("a split has a file");
         match self.format {
             Format::Parquet | Format::Arrow => tables(path, self.format, fields),
-            Format::Jsonl => Ok(Box::new(lines::lines(unpacked(open(path)?)?))),
+            Format::Jsonl => Ok(Box::new(lines::lines(unpacked(open(path)?, path)?))),
             _ => Ok(Box::new(warc::records(frames::unpacked(open(path)?)?, self.format))),
         }
     }
@@ -197,8 +197,12 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
 }
 
 /// Unpacks the input if its first bytes say that it is gzip or zstd.
-fn unpacked(mut input: Box<dyn BufRead + Send>) -> io::Result<Box<dyn Read + Send>> {
+fn unpacked(mut input: Box<dyn BufRead + Send>, path: &Path) -> io::Result<Box<dyn Read + Send>> {
     let start = input.fill_buf()?;
+    let is_packed = path.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
+    if start.is_empty() && is_packed {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty"));
+    }
     Ok(if start.starts_with(&[0x1f, 0x8b]) {
         Box::new(flate2::bufread::MultiGzDecoder::new(input))
     } else if start.starts_with(&ZSTD) {
@@ -245,6 +249,19 @@ impl Piece {
             #[cfg(feature = "arrow")]
             Piece::Batch(first, batch) => arrow::documents(*first, batch, file, fields, visit),
             Piece::Bad(bad) => visit(Err(bad.clone())),
+        }
+    }
+
+    /// The place of the piece in its file.
+    pub fn place(&self) -> String {
+        match self {
+            Piece::Lines(first, _) => format!("lines from {first}"),
+            Piece::Record(number, _) => format!("record {number}"),
+            Piece::PassedOver => "a record".to_owned(),
+            Piece::File(number, ..) => format!("file {number}"),
+            #[cfg(feature = "arrow")]
+            Piece::Batch(first, _) => format!("rows from {first}"),
+            Piece::Bad(bad) => bad.place.clone(),
         }
     }
 }

@@ -10,7 +10,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::errors::ParquetError;
 
-use super::arrow::{ROWS, guarded, wanted};
+use super::arrow::{guarded, wanted};
 use super::{Bad, Fields, Piece};
 
 /// The batches of a file. Only the columns that are needed are read. If a row group is damaged, the rows that are
@@ -37,9 +37,13 @@ struct Groups {
 }
 
 impl Groups {
+    /// The most rows of a piece.
+    const ROWS: usize = 1024;
+
     fn open(&self, group: usize) -> io::Result<ParquetRecordBatchReader> {
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.try_clone()?, self.metadata.clone());
-        let reader = builder.with_row_groups(vec![group]).with_projection(self.columns.clone()).with_batch_size(ROWS);
+        let reader =
+            builder.with_row_groups(vec![group]).with_projection(self.columns.clone()).with_batch_size(Self::ROWS);
         guarded(|| reader.build().map_err(io::Error::other))
     }
 

@@ -4,8 +4,8 @@
 //! head    JSON on the first line: format, the signature files that rows belong to, distance, whether candidates had to
 //!         pass the second look, whether near pieces of sketches made candidates, whether it is a forest; for a forest,
 //!         which pairs of the files were compared
-//! edges   three little-endian 64-bit words each: two nodes; the distance, 256 if the signatures are the same, and
-//!         in the upper half the resemblance as a 32-bit float
+//! edges   three little-endian 64-bit words each: two nodes, and a word with three parts: bits 0 to 7 are the
+//!         distance, bit 8 says whether the signatures are the same, bits 32 to 63 are the resemblance as a 32-bit float
 //! end     8 bytes: XXH3-64 of the edges
 //! ```
 //!

@@ -25,8 +25,8 @@ use radii::Radii;
 ///   fingerprints are within `k`, they are near in one of the halves, too; and in this half they are near in one of the
 ///   quarters. So the partner tells most of a run apart (see [`Radii`]).
 /// - The lower 16 bits are the XOR of the quarters of the other half. It never has more errors than that half. And the
-///   XOR of two bits is more balanced than either of them, unless they are correlated: a bit that is nearly always the
-///   same takes nothing from a bit that is not. So the XOR tells more fingerprints apart than a quarter would.
+///   XOR of two bits is more balanced than either of them, unless they are correlated. (If one bit is nearly always
+///   the same, the XOR is as balanced as the other bit.) So the XOR tells more fingerprints apart than a quarter would.
 ///
 /// # Complexity
 ///

@@ -5,7 +5,7 @@
 //! fingerprint and set of links. A record of [`spaces::FOLLOWED`] has many pages, as the bytes that came. Memory knows
 //! which of them has a digest, a fingerprint or an identity ([`Followed`]). A page is decoded only if it may be a twin.
 //!
-//! Only pages are kept in this way whose digests and identity are new here, so what is known about a page is in one
+//! A page is kept in this way only if its digests and its identity are new here. So what is known about a page is in one
 //! place. If the judge must change what it knows about such a page, it *parts* the page from the others first: it
 //! writes the records that it writes for its own pages. Of a parted page, the common record only tells the URL.
 //!

@@ -62,7 +62,8 @@ pub struct Tally {
     pub dropped: u64,
     /// Number of bytes written.
     pub bytes: u64,
-    /// Number of places where a file could not be read: records, bytes between records, rests of files.
+    /// Number of places where a file could not be read: records, bytes between records, rests of files. Also the number
+    /// of pages that made the program panic.
     pub broken: u64,
 }
 
@@ -145,7 +146,7 @@ impl<W: Write, V: Write> Filter<W, V> {
 
     /// Takes the next unit. `complain` gets a message if the file is damaged there.
     pub fn take(&mut self, judgeable: Judgeable, complain: impl FnOnce(&str)) -> Result<(), Error> {
-        let Judgeable { unit, page, head, payload } = judgeable;
+        let Judgeable { unit, page, head, payload, panicked } = judgeable;
         match unit {
             Unit::File(name) => {
                 self.release()?;
@@ -154,11 +155,18 @@ impl<W: Write, V: Write> Filter<W, V> {
             Unit::Broken(error) => {
                 self.tally.broken += 1;
                 // A large record ends where its bytes end.
+                let is_written = self.large.is_some();
                 self.end_large(b"")?;
-                complain(&format!("{}: {error}", self.file));
+                let and = if is_written { "; the output has as much of the record as could be read" } else { "" };
+                complain(&format!("{}: {error}{and}", self.file));
             }
             Unit::Piece(Piece::Record(record)) => {
                 self.tally.records += 1;
+                if panicked {
+                    self.tally.broken += 1;
+                    let url = record.url().unwrap_or_default();
+                    complain(&format!("{}: the page of {url} made the program panic; it is kept", self.file));
+                }
                 match page {
                     Some(page) => self.page(&record, *page, head, payload.unwrap_or_default())?,
                     None => self.other(record)?,

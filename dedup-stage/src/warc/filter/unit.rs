@@ -1,6 +1,7 @@
 //! The units of input, and how worker threads prepare them.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ::url::Url;
 
@@ -63,15 +64,24 @@ pub struct Judgeable {
     pub(super) head: usize,
     /// The digest of the stored payload.
     pub(super) payload: Option<String>,
+    /// Whether the page in it made the program panic. It is not judged, then.
+    pub(super) panicked: bool,
 }
 
 /// Prepares a unit for the judge, on any thread.
 pub fn prepare(unit: Unit, preparer: &mut Preparer) -> Judgeable {
-    let mut judgeable = Judgeable { unit, page: None, head: 0, payload: None };
-    if let Unit::Piece(Piece::Record(record)) = &judgeable.unit
-        && let Some((page, head, payload)) = page_of(record, preparer)
-    {
-        (judgeable.page, judgeable.head, judgeable.payload) = (Some(Box::new(page)), head, Some(payload));
+    let mut judgeable = Judgeable { unit, page: None, head: 0, payload: None, panicked: false };
+    if let Unit::Piece(Piece::Record(record)) = &judgeable.unit {
+        match catch_unwind(AssertUnwindSafe(|| page_of(record, preparer))) {
+            Ok(Some((page, head, payload))) => {
+                (judgeable.page, judgeable.head, judgeable.payload) = (Some(Box::new(page)), head, Some(payload));
+            }
+            Ok(None) => {}
+            Err(_) => {
+                preparer.renew();
+                judgeable.panicked = true;
+            }
+        }
     }
     judgeable
 }

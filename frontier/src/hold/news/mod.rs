@@ -54,8 +54,8 @@ pub enum Showed {
     Content,
     /// The page has a few words that are new. This counts as a new content.
     Words,
-    /// The words that pages of the host have come from a stock. So this trial and those that showed words brought
-    /// nothing.
+    /// The words that pages of the host have come from a stock. So this trial brought nothing, and earlier trials that
+    /// showed words do not count any more.
     Stock,
     /// The page has links of another template that is followed because of contents.
     Links,
@@ -150,7 +150,8 @@ fn key_of(tag: u8, site: SiteId, template: u64) -> Vec<u8> {
     [&site.to_bytes()[..], &[tag], &template.to_be_bytes()].concat()
 }
 
-/// Notes whether one more trial of a template showed words. Returns how many earlier trials that did count no more.
+/// Notes whether one more trial of a template showed words. Returns the number of earlier trials
+/// that showed words and do not count any more.
 fn words(site: SiteId, template: u64, showed: Showed, session: &mut Session) -> Result<u32> {
     if !matches!(showed, Showed::Words | Showed::Stock) {
         return Ok(0);
