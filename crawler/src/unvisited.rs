@@ -1,6 +1,6 @@
 //! Records of visits that could not be made. A URL has a record from the visit that was refused before its fetch
-//! (because robots.txt forbids it now, for example) until it is fetched again. A host has a record from the first round
-//! that could not ask it until it answers.
+//! (because robots.txt forbids it now, for example). When it is fetched again, the record says since when. A host has a
+//! record from the first round that could not ask it until it answers.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::spaces;
 
-/// A URL that was fetched before and is refused now.
+/// A URL that was fetched before and is refused now, or was refused and is fetched again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
     /// Why.
@@ -22,6 +22,8 @@ pub struct Refused {
     pub since: Millis,
     /// When it was refused last, in milliseconds since 1970.
     pub last: Millis,
+    /// When it was fetched again, in milliseconds since 1970; 0 if it was not.
+    pub back: Millis,
 }
 
 /// A host that could not be asked when a round ended.
@@ -45,31 +47,43 @@ pub struct Unreachable {
 /// All records.
 #[derive(Debug, Default)]
 pub struct Records {
-    /// URLs.
+    /// URLs that are refused now.
     pub refused: Vec<(UrlId, Refused)>,
+    /// URLs that were refused, and were fetched again.
+    pub back: Vec<(UrlId, Refused)>,
     /// Hosts.
     pub unreachable: Vec<(SiteId, Unreachable)>,
 }
 
 impl Refused {
-    /// The record of a URL.
+    /// The record of a URL that is refused now.
     pub fn get(url: UrlId, session: &Session) -> Result<Option<Self>> {
         let bytes = session.get(spaces::UNVISITED, &url.to_bytes())?;
-        bytes.map(|bytes| codec::decode(&bytes, "a visit that was refused")).transpose()
+        let record = bytes.map(|bytes| Self::decode(&bytes)).transpose()?;
+        Ok(record.filter(|record| record.back == 0))
+    }
+
+    /// Decodes a record. Earlier versions wrote it without `back`, and deleted it when the URL was fetched again.
+    fn decode(bytes: &[u8]) -> Result<Self> {
+        codec::decode(bytes, "a visit that was refused").or_else(|error| {
+            let (reason, visit, since, last) = codec::decode(bytes, "a visit that was refused").map_err(|_| error)?;
+            Ok(Self { reason, visit, since, last, back: 0 })
+        })
     }
 
     /// The next visit to a page was refused.
     pub fn note(page: PageId, reason: SkipReason, now: Millis, session: &mut Session) -> Result<()> {
         let before = Self::get(page.url, session)?.filter(|before| before.reason == reason);
-        let record = Self { reason, visit: page.visit, since: before.map_or(now, |before| before.since), last: now };
+        let since = before.map_or(now, |before| before.since);
+        let record = Self { reason, visit: page.visit, since, last: now, back: 0 };
         session.put(spaces::UNVISITED, page.url.to_bytes(), codec::encode(&record));
         Ok(())
     }
 
     /// A URL was fetched.
-    pub fn clear(url: UrlId, session: &mut Session) -> Result<()> {
-        if session.get(spaces::UNVISITED, &url.to_bytes())?.is_some() {
-            session.delete(spaces::UNVISITED, url.to_bytes());
+    pub fn fetched(url: UrlId, now: Millis, session: &mut Session) -> Result<()> {
+        if let Some(record) = Self::get(url, session)? {
+            session.put(spaces::UNVISITED, url.to_bytes(), codec::encode(&Self { back: now, ..record }));
         }
         Ok(())
     }
@@ -111,9 +125,10 @@ impl Records {
         let (mut records, mut failure) = (Self::default(), None);
         session.scan(spaces::UNVISITED, &[], &[], &mut |key, value| {
             let taken = match (UrlId::read(key), SiteId::read(key)) {
-                (Some(url), _) => {
-                    codec::decode(value, "a visit that was refused").map(|refused| records.refused.push((url, refused)))
-                }
+                (Some(url), _) => Refused::decode(value).map(|record| {
+                    let records = if record.back == 0 { &mut records.refused } else { &mut records.back };
+                    records.push((url, record));
+                }),
                 (None, Some(site)) => codec::decode(value, "a host that could not be asked")
                     .map(|unreachable| records.unreachable.push((site, unreachable))),
                 (None, None) => Ok(()),
@@ -143,9 +158,10 @@ mod tests {
         for now in [0, 1_000, apart, 2 * apart, 2 * apart + 5] {
             Unreachable::note(site, "a.test", 7, now, &mut session).unwrap();
         }
-        let Records { refused, unreachable } = Records::read(&session).unwrap();
-        assert_eq!(refused, [(url, Refused { reason: SkipReason::Robots, visit: 2, since: 5, last: 9 })]);
-        let expected = Unreachable {
+        let Records { refused, back, unreachable } = Records::read(&session).unwrap();
+        let expected = Refused { reason: SkipReason::Robots, visit: 2, since: 5, last: 9, back: 0 };
+        assert_eq!((refused, back), (vec![(url, expected)], vec![]));
+        let expected_host = Unreachable {
             host: "a.test".into(),
             since: 0,
             last: 2 * apart + 5,
@@ -153,10 +169,14 @@ mod tests {
             counted: 2 * apart,
             pages: 7,
         };
-        assert_eq!(unreachable, [(site, expected)]);
-        Refused::clear(url, &mut session).unwrap();
+        assert_eq!(unreachable, [(site, expected_host)]);
+        Refused::fetched(url, 12, &mut session).unwrap();
         Unreachable::clear(site, &mut session).unwrap();
-        assert!(Records::read(&session).unwrap().refused.is_empty());
+        let Records { refused, back, .. } = Records::read(&session).unwrap();
+        assert_eq!((refused, back), (vec![], vec![(url, Refused { back: 12, ..expected })]));
+        assert_eq!(Refused::get(url, &session).unwrap(), None);
+        let earlier = codec::encode(&(SkipReason::Robots, 2_u32, 5 as Millis, 9 as Millis));
+        assert_eq!(Refused::decode(&earlier).unwrap(), expected);
         assert_eq!(Unreachable::get(site, &session).unwrap(), None);
     }
 }

@@ -127,10 +127,13 @@ impl Diff {
         let tracks = track::read(&lines, &rfc3339(since))?;
         let parts_gone = lines.gone()?.into_iter().map(|part| part.name).collect();
         let mut diff = Self { since: rfc3339(since), parts_gone, ..Self::default() };
-        let refused = diff.take_unvisited(&tracks, &lines, since, present)?;
+        let (refused, returned) = diff.take_unvisited(&tracks, &lines, since, present)?;
         let mut told: Vec<(&u64, &Track, UrlChange)> = Vec::new();
         for (url, track) in tracks.iter().filter(|(url, _)| !refused.contains(url)) {
             match track.change() {
+                Some(UrlChange::Unchanged | UrlChange::Changed) if returned.contains(url) => {
+                    told.push((url, track, UrlChange::Back));
+                }
                 Some(UrlChange::Unchanged) => diff.unchanged += 1,
                 Some(change) => told.push((url, track, change)),
                 None => {}
@@ -170,18 +173,18 @@ impl Diff {
         Ok(diff)
     }
 
-    /// Takes the records of visits that could not be made. Returns the keys of pages that are withheld since the
-    /// moment.
+    /// Takes the records of visits that could not be made. Returns the keys of pages that are withheld since the moment,
+    /// and of those that were withheld and have been fetched again since the moment.
     fn take_unvisited(
         &mut self,
         tracks: &HashMap<u64, Track>,
         lines: &Lines,
         since: Millis,
         present: Option<Present<'_>>,
-    ) -> io::Result<HashSet<u64>> {
-        let mut keys = HashSet::new();
-        let Some(Present { session, .. }) = present else { return Ok(keys) };
-        let Records { refused, unreachable } = Records::read(session).map_err(io::Error::other)?;
+    ) -> io::Result<(HashSet<u64>, HashSet<u64>)> {
+        let (mut keys, mut returned) = (HashSet::new(), HashSet::new());
+        let Some(Present { session, .. }) = present else { return Ok((keys, returned)) };
+        let Records { refused, back, unreachable } = Records::read(session).map_err(io::Error::other)?;
         let is_withheld = |reason| matches!(reason, SkipReason::Robots | SkipReason::Purpose);
         for (id, refused) in refused {
             if !is_withheld(refused.reason) || refused.since < since {
@@ -195,11 +198,18 @@ impl Diff {
             self.withheld.push(Page { reason, since, ..page(lines, track, None)? });
             keys.insert(key);
         }
+        for (id, refused) in
+            back.into_iter().filter(|(_, refused)| is_withheld(refused.reason) && refused.back >= since)
+        {
+            let record =
+                PageRecord::get(PageId { url: id, visit: refused.visit }, session).map_err(io::Error::other)?;
+            returned.extend(record.map(|record| track::key(&record.url)));
+        }
         let hosts = unreachable.into_iter().map(|(_, host)| host).filter(|host| host.last >= since);
         self.unreachable =
             hosts.map(|host| Host { host: host.host, pages: host.pages, since: rfc3339(host.since) }).collect();
         self.unreachable.sort_by(|a, b| a.host.cmp(&b.host));
-        Ok(keys)
+        Ok((keys, returned))
     }
 
     fn sort(&mut self) {

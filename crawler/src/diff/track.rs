@@ -55,6 +55,8 @@ impl Answer {
             Some(200..300) if page.error.as_deref().is_some_and(Truncation::is_broken_name) => Answer::Failing,
             Some(200..300 | 304) => Answer::There,
             Some(404 | 410) => Answer::Missing,
+            // A redirect to the URL itself leads nowhere.
+            Some(300..400) if page.redirect_to.as_deref() == Some(&*page.url) => Answer::Failing,
             Some(300..400) => Answer::Moved,
             _ => Answer::Failing,
         }
@@ -93,6 +95,12 @@ pub(super) struct Track {
     misses_before: u32,
     /// Whether it was missing, redirected elsewhere, or withheld, at some visit since the moment.
     was_away: bool,
+    /// Whether it is so since the last visit that showed a page, up to the last line, and up to the moment. Errors of
+    /// the server change nothing.
+    is_away: bool,
+    away_before: bool,
+    /// If the last line is a redirect: `was_away` before that line.
+    before_redirect: Option<bool>,
     /// Whether some visit since the moment showed another content.
     changed: bool,
     /// The lines of visits since the moment that showed other bytes.
@@ -128,6 +136,17 @@ impl Track {
         (self.last, self.has_line) = (offset, true);
         self.was_visited |= is_since;
         self.misses = if answer == Answer::Missing { self.misses + 1 } else { 0 };
+        let is_end_of_redirects = is_there && page.via.as_deref() == Some("redirect");
+        if let Some(was_away) = self.before_redirect.filter(|_| is_end_of_redirects) {
+            // The redirect has led back to this URL (with a cookie, say), so the page was not elsewhere.
+            self.was_away = was_away;
+        }
+        self.before_redirect = (answer == Answer::Moved).then_some(self.was_away);
+        match answer {
+            Answer::There => self.is_away = false,
+            Answer::Missing | Answer::Moved | Answer::Withheld => self.is_away = true,
+            Answer::Failing => {}
+        }
         if is_since {
             self.was_away |= answer.is_away();
             self.changed |= page.changed.as_deref() == Some("content");
@@ -137,7 +156,7 @@ impl Track {
                 self.visits.push(offset);
             }
         } else {
-            (self.misses_before, self.answer_before) = (self.misses, answer);
+            (self.misses_before, self.answer_before, self.away_before) = (self.misses, answer, self.is_away);
         }
         self.answer = answer;
         if !is_there {
@@ -194,7 +213,7 @@ impl Track {
         if !self.was_visited {
             return None;
         }
-        let was_away = self.was_away || self.answer_before.is_away();
+        let was_away = self.was_away || self.away_before;
         if self.answer == Answer::There {
             return Some(match self.base {
                 // The crawl had met the URL before the moment, but it never had a page then. So the page cannot be
@@ -214,7 +233,7 @@ impl Track {
             (Answer::Missing, _) if self.misses_before >= 2 => None,
             (Answer::Moved | Answer::Withheld | Answer::Failing, _) if self.answer_before == self.answer => None,
             // There was no page right before the moment.
-            (Answer::Failing, _) if self.answer_before == Answer::Missing => None,
+            (Answer::Failing, _) if self.away_before => None,
             (Answer::Moved, _) => Some(UrlChange::Moved),
             (Answer::Withheld, _) => Some(UrlChange::Withheld),
             (Answer::Missing, 1) => Some(UrlChange::Missing),
@@ -321,11 +340,43 @@ mod tests {
             (vec![first, (4, 301, None, 0), (6, 302, None, 0)], None),
             (vec![first, (4, 301, None, 0), (6, 200, no, 1)], Some(UrlChange::Back)),
             (vec![first, (4, 301, None, 0), (6, 404, None, 0)], Some(UrlChange::Missing)),
+            (vec![first, (3, 404, None, 0), (4, 500, None, 0), (6, 200, no, 1)], Some(UrlChange::Back)),
+            (vec![first, (3, 301, None, 0), (4, 503, None, 0), (6, 200, content, 2)], Some(UrlChange::Back)),
+            (vec![first, (3, 301, None, 0), (4, 200, no, 1), (6, 200, no, 1)], Some(UrlChange::Unchanged)),
+            (vec![first, (4, 301, None, 0), (6, 503, None, 0)], None),
             (vec![(6, 301, None, 0)], None),
         ];
         for (visits, expected) in cases {
             assert_eq!(change(&visits), expected, "{visits:?}");
         }
+    }
+
+    /// Catches a page behind a redirect that sets a cookie, which is told as one that was elsewhere.
+    #[test]
+    fn a_redirect_that_leads_back_is_no_move() {
+        let of = |changed: &str, target: &str, end: Option<&str>| {
+            let mut track = Track::default();
+            let mut line = |visit: u32, day: u32, more: serde_json::Value| {
+                let mut line = json!({"url": "http://a.test/", "visit": visit, "verdict": "unique",
+                    "fetched_at": format!("2026-01-{day:02}T00:00:00.000Z"), "sha256": format!("{visit:x}").repeat(64)});
+                line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                let line = line.to_string();
+                track.add(visit.into(), &PageLine::parse(line.as_bytes()).unwrap(), "2026-01-05T00:00:00.000Z");
+            };
+            line(1, 1, json!({"status": 200}));
+            line(2, 6, json!({"status": 302, "via": "again", "redirect_to": target}));
+            if let Some(via) = end {
+                line(3, 6, json!({"status": 200, "via": via, "changed": changed}));
+            }
+            track.change()
+        };
+        for target in ["http://a.test/", "http://a.test/cookie"] {
+            assert_eq!(of("content", target, Some("redirect")), Some(UrlChange::Changed), "{target}");
+            assert_eq!(of("no", target, Some("redirect")), Some(UrlChange::Unchanged), "{target}");
+        }
+        assert_eq!(of("no", "http://a.test/cookie", Some("again")), Some(UrlChange::Back));
+        assert_eq!(of("", "http://a.test/cookie", None), Some(UrlChange::Moved));
+        assert_eq!(of("", "http://a.test/", None), Some(UrlChange::Failing), "a loop");
     }
 
     #[test]

@@ -143,13 +143,13 @@ impl EngineState<'_> {
         self.left_over(job, ended)
     }
 
-    /// Removes records that are out of date when a page was visited again: that robots.txt forbids the page, and, if it
-    /// was answered, that its host cannot be asked.
+    /// Ends records that are out of date when a page was visited again: that robots.txt forbids the page, and, if it was
+    /// answered, that its host cannot be asked.
     fn was_had(&mut self, job: &Job) -> Result<()> {
         if job.page.visit < 2 {
             return Ok(());
         }
-        Refused::clear(job.page.url, &mut self.ledger.session)?;
+        Refused::fetched(job.page.url, self.clock.now(), &mut self.ledger.session)?;
         if PageRecord::get(job.page, &self.ledger.session)?.is_some_and(|record| record.status > 0) {
             Unreachable::clear(job.page.url.site, &mut self.ledger.session)?;
         }

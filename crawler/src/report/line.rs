@@ -108,6 +108,9 @@ pub struct PageLine<'a> {
     pub links_dropped: u64,
     /// Relevance, 0..1, in a focused crawl.
     pub relevance: Option<f64>,
+    /// How the URL came to be fetched.
+    #[serde(borrow)]
+    pub via: Option<Str<'a>>,
     /// Target of a redirect.
     #[serde(borrow)]
     pub redirect_to: Option<Str<'a>>,

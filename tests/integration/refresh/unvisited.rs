@@ -57,6 +57,8 @@ fn pages_that_robots_txt_forbids_now_are_told() -> anyhow::Result<()> {
         } else {
             assert_eq!(urls(&found, "withheld"), [""; 0], "it was so before, or is over: round {round}");
         }
+        let back: &[&str] = if forbids { &[] } else { &["/p21", "/p22"] };
+        assert_eq!(urls(&found, "back"), back, "in round {round}");
         assert_eq!(run(&["check"], dir)?.0, Some(0));
     }
     Ok(())
@@ -92,6 +94,49 @@ fn a_host_that_cannot_be_asked_is_told() -> anyhow::Result<()> {
     site.refresh()?;
     assert_eq!(diff(dir)?["unreachable"], serde_json::json!([]));
     assert!(!run(&["why", "http://a.test/p7"], dir)?.1.contains("could not be asked since"));
+    Ok(())
+}
+
+/// Catches a host whose visits end at its first new link, because another host cannot be asked.
+#[test]
+fn a_new_link_holds_no_visits_back() -> anyhow::Result<()> {
+    const PAGES: usize = 40;
+    let round = Arc::new(AtomicU64::new(0));
+    let now = Arc::clone(&round);
+    let told = Told::new(move |asked| {
+        let (is_later, is_a) = (now.load(Ordering::Relaxed) > 0, asked.host == "a.test");
+        let page = asked.target.strip_prefix("/p").and_then(|page| page.parse::<usize>().ok());
+        let number = |page: usize| 2 * page as u64 + u64::from(is_a);
+        match (asked.target.as_str(), page) {
+            ("/robots.txt", _) => told::missing(),
+            _ if is_later && !is_a => (429, vec![("retry-after", "600".into())], Vec::new()),
+            ("/", _) => {
+                let links: String = (0..PAGES).map(|page| format!("<a href=/p{page}>page</a> ")).collect();
+                told::html(format!("<p>{}</p>{links}<a href=http://b.test/>b</a>", words(number(900), 80)))
+            }
+            (_, Some(page)) => {
+                let new = if page == 15 && is_later && is_a { "<a href=/new>new</a>" } else { "" };
+                told::html(format!("<p>{}</p>{new}", words(number(page), 80)))
+            }
+            ("/new", _) => told::html(format!("<p>{}</p>", words(number(950), 80))),
+            _ => told::missing(),
+        }
+    })?;
+    let dir = tempfile::tempdir()?;
+    let patience = ("limits.patience", "2s");
+    told.crawl(dir.path(), "http://a.test/", &[patience])?;
+    round.store(1, Ordering::Relaxed);
+    let before = told.asked().len();
+    told.crawl(dir.path(), "http://a.test/", &[patience, ("fetch.recrawl", "true")])?;
+    let asked: BTreeSet<String> = told.asked()[before..]
+        .iter()
+        .filter(|asked| asked.host == "a.test" && asked.target != "/robots.txt")
+        .map(|asked| asked.target.clone())
+        .collect();
+    assert_eq!(asked.len(), PAGES + 2, "{asked:?}");
+    let found = diff(dir.path())?;
+    let hosts = found["unreachable"].as_array().expect("a list");
+    assert_eq!(hosts.iter().map(|host| text(host, "host")).collect::<Vec<_>>(), ["b.test"]);
     Ok(())
 }
 

@@ -127,8 +127,11 @@ impl Lists {
         } else {
             settings.max_age
         };
-        let wait = list.due(refresh.price(*host)).saturating_sub(list.read);
-        Some(list.read.saturating_add(wait.max(List::LEAST).clamp(settings.min_age, most.max(settings.min_age))))
+        let wait = list.due(refresh.price(*host)).saturating_sub(list.read).max(List::LEAST);
+        let wait = wait.clamp(settings.min_age, most.max(settings.min_age));
+        // A feed is a page, so its age has a bound.
+        let wait = if list.is_feed { wait } else { wait.max(List::LEAST) };
+        Some(list.read.saturating_add(wait))
     }
 
     /// When a feed is due. `None` if the page is no feed.

@@ -172,7 +172,7 @@ impl Visits {
             self.refused(url, reason, now, round, session)?;
         }
         self.check_out_of_reach(now, round, frontier);
-        self.waiting.check(&mut self.turns, frontier);
+        self.waiting.check(now, &mut self.turns, frontier);
         let mut any = false;
         while self.open.len() < MOST_OPEN
             && let Some(turn) = self.turns.peek(0)
@@ -180,7 +180,7 @@ impl Visits {
             let place = self.roster.at(turn.page).filter(|_| self.left.contains(&turn.page));
             if let Some(place) = place {
                 let site = self.roster.members[place].id.site;
-                if self.waiting.must_wait(site, turn.host, &mut self.turns, frontier) {
+                if self.waiting.must_wait(site, turn.host, now, &mut self.turns, frontier) {
                     continue;
                 }
             }
@@ -234,7 +234,7 @@ impl Visits {
 
     /// A page was fetched: by a visit, or for the first time (`is_new`).
     pub fn ended(&mut self, url: UrlId, is_new: bool, ended: Ended, now: Millis, round: &mut Round) {
-        self.waiting.fetched(url.site, is_new, &mut self.turns);
+        self.waiting.fetched(url.site, is_new, now, &mut self.turns);
         self.close(url);
         // A URL that was fetched for another reason is not visited again in this round.
         self.left.remove(&url.url);

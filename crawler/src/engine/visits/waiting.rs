@@ -2,11 +2,11 @@
 //! URLs in the queue, its visits get only their share of the fetches (`--refresh-share`). So a round with a small
 //! budget finds new pages, too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use dedup_stage::url::SiteId;
-use frontier::Frontier;
 use frontier::refresh::turns::{HostNumber, Turns};
+use frontier::{Frontier, Millis};
 
 use super::share::Balance;
 
@@ -16,53 +16,85 @@ pub(super) struct Waiting {
     /// The share of the visits, at most, while new URLs wait.
     most: f64,
     balances: HashMap<SiteId, Balance>,
-    hosts: HashMap<SiteId, HostNumber>,
+    /// The hosts whose visits wait, with the time since which they do.
+    hosts: HashMap<SiteId, (HostNumber, Millis)>,
+    /// Hosts that may make one visit, although it is the turn of their new URLs.
+    exempt: HashSet<SiteId>,
+    /// The number of hosts that [`Waiting::check`] may look at.
+    looks: usize,
 }
 
 impl Waiting {
+    /// After this time without a fetch, a host makes a visit. Its new URLs may have to wait longer than the visits (for
+    /// the next attempt, say).
+    const LONGEST: Millis = 30_000;
+    /// [`Waiting::check`] may look at so many hosts at each call.
+    const LOOKS: usize = 256;
+
     /// Visits get at most this share while new URLs wait. With 1, they never wait.
     pub fn new(most: f64) -> Self {
-        Self { most, balances: HashMap::new(), hosts: HashMap::new() }
+        let (balances, hosts, exempt) = Default::default();
+        Self { most, balances, hosts, exempt, looks: 0 }
     }
 
     /// Whether the visits of a host must wait now. If so, they wait until [`Waiting::fetched`] or [`Waiting::check`]
     /// ends that.
-    pub fn must_wait(&mut self, site: SiteId, host: HostNumber, turns: &mut Turns, frontier: &Frontier) -> bool {
-        let waits = self.has_its_share(site) && frontier.queued_of(site) > 0;
+    pub fn must_wait(
+        &mut self,
+        site: SiteId,
+        host: HostNumber,
+        now: Millis,
+        turns: &mut Turns,
+        frontier: &Frontier,
+    ) -> bool {
+        let waits = self.has_its_share(site) && frontier.queued_of(site) > 0 && !self.exempt.remove(&site);
         if waits {
             turns.hold(host);
-            self.hosts.insert(site, host);
+            self.hosts.insert(site, (host, now));
         }
         waits
     }
 
     /// A page of a host was fetched, for the first time or again.
-    pub fn fetched(&mut self, site: SiteId, is_new: bool, turns: &mut Turns) {
+    pub fn fetched(&mut self, site: SiteId, is_new: bool, now: Millis, turns: &mut Turns) {
         let balance = self.balances.entry(site).or_default();
         match is_new {
             true => balance.fetched_new(),
             false => balance.visited(),
         }
-        if !self.has_its_share(site)
-            && let Some(host) = self.hosts.remove(&site)
-        {
-            turns.rest(host, 0);
+        let goes_on = !self.has_its_share(site);
+        if let Some((host, since)) = self.hosts.get_mut(&site) {
+            *since = now;
+            if goes_on {
+                turns.rest(*host, 0);
+                self.hosts.remove(&site);
+            }
         }
     }
 
-    /// If a host has no URL in the queue any more, its visits go on. New URLs may leave the queue without a
-    /// fetch (robots.txt forbids them, for example), and then there is no report. The queue is searched only if it has
-    /// fewer URLs than hosts wait, because then at least one of these hosts has none.
-    pub fn check(&mut self, turns: &mut Turns, frontier: &Frontier) {
-        if frontier.counts().queued < self.hosts.len() as u64 {
-            self.hosts.retain(|site, host| {
-                let waits = frontier.queued_of(*site) > 0;
-                if !waits {
-                    turns.rest(*host, 0);
-                }
-                waits
-            });
+    /// If a host has no URL in the queue any more, its visits go on. (A new URL may also leave the queue without a
+    /// fetch, because robots.txt forbids it, for example.) If the host has fetched nothing for some time, it makes one
+    /// visit. If many hosts wait, not every call looks at them.
+    pub fn check(&mut self, now: Millis, turns: &mut Turns, frontier: &Frontier) {
+        self.looks += Self::LOOKS;
+        // With fewer URLs than hosts, at least one of the hosts has none.
+        if self.looks < self.hosts.len() && frontier.counts().queued >= self.hosts.len() as u64 {
+            return;
         }
+        self.looks = 0;
+        let exempt = &mut self.exempt;
+        self.hosts.retain(|site, (host, since)| {
+            let has_new = frontier.queued_of(*site) > 0;
+            let is_idle = now.saturating_sub(*since) >= Self::LONGEST;
+            if has_new && is_idle {
+                exempt.insert(*site);
+            }
+            let waits = has_new && !is_idle;
+            if !waits {
+                turns.rest(*host, 0);
+            }
+            waits
+        });
     }
 
     fn has_its_share(&self, site: SiteId) -> bool {
