@@ -122,7 +122,7 @@ fn text(diff: &Diff) -> String {
         "changed: say something else",
         "gone: 404 or 410 at two visits in a row",
         "missing: 404 or 410 at the last visit; gone if they are at the next one",
-        "back: were missing or moved, and are there again",
+        "back: were missing, moved or withheld, and are there again",
         "moved: had a page, and redirect elsewhere now",
         "failing: had a page, and are answered with another error than 404 and 410, a broken body, or not at all now",
         "withheld: robots.txt forbids them now, or they may not be used any more for the purpose of the crawl",
