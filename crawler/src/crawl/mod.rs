@@ -165,7 +165,7 @@ impl CrawlDir {
         std::fs::set_permissions(&state, Permissions::from_mode(0o700))
             .map_err(|error| failed("closed to other users", error))?;
         let mut disk = Self::open_state(path)?;
-        disk.keep_private(&state).map_err(|error| OpenError::Store { dir: path.to_owned(), error })?;
+        disk.keep_private().map_err(|error| OpenError::Store { dir: path.to_owned(), error })?;
         Ok(disk)
     }
 

@@ -4,7 +4,7 @@
 //! Commits are numbered. A commit leaves its number in each space that it touches. [`Space::META`] has the numbers of
 //! all spaces. If a journal ends early (a torn tail), fjall opens the store as of an earlier commit. But if a table on
 //! disk already has a later commit, the spaces would disagree. So the numbers are compared at start, and a store whose
-//! spaces disagree is refused.
+//! spaces disagree is refused. So is a store that had later commits when it was closed (see the module `closed`).
 
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -16,19 +16,20 @@ use std::time::{Duration, Instant};
 use fjall::{AbstractTree, Database, Iter, Keyspace, OwnedWriteBatch, PersistMode};
 
 use super::keyspaces::Keyspaces;
-use super::{Batch, Change, Error, Reader, Result, Space, Spaces, Store, Visitor, private, tear, unmade};
+use super::{Batch, Change, Error, Reader, Result, Space, Spaces, Store, Visitor, closed, private, tear, unmade};
 
 /// A directory with a log-structured store, which is open in this process only.
 pub struct Disk {
     database: Database,
     spaces: Keyspaces,
+    dir: PathBuf,
     /// The number of the last commit that touched each space, by the number of the space. Every commit touches
     /// [`Space::META`].
     marks: [u64; Space::MOST],
     /// The bytes that all memory tables together may hold.
     tables: u64,
-    /// If the files are for their owner only: the directory, and the time at which they were last looked at.
-    private: Option<(PathBuf, Instant)>,
+    /// If the files are for their owner only: the time at which they were last looked at.
+    private: Option<Instant>,
 }
 
 /// The time between two looks whether there is room for the next commit.
@@ -71,7 +72,7 @@ impl Disk {
         };
         let spaces = Keyspaces::open(&database, dir, wanted, tables)?;
         spaces.make(Space::META)?;
-        let mut disk = Self { database, spaces, marks: [0; Space::MOST], tables, private: None };
+        let mut disk = Self { database, spaces, dir: dir.to_owned(), marks: [0; Space::MOST], tables, private: None };
         let known = disk.marks_in(Space::META)?;
         for (mark, known) in disk.marks.iter_mut().zip(known) {
             *mark = known;
@@ -85,18 +86,19 @@ impl Disk {
                 return Err(Error::Damaged(reason));
             }
         }
+        closed::check(dir, disk.marks[Space::META.number()])?;
         Ok(disk)
     }
 
-    /// Gives the files of the store, which is in `dir`, to their owner alone (mode 0600). Files that the store makes
+    /// Gives the files of the store to their owner alone (mode 0600). Files that the store makes
     /// later follow with the first commit after a second, and when the store is closed.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if the permissions of a file cannot be changed.
-    pub fn keep_private(&mut self, dir: &Path) -> Result<()> {
-        private::close(dir)?;
-        self.private = Some((dir.to_owned(), Instant::now()));
+    pub fn keep_private(&mut self) -> Result<()> {
+        private::close(&self.dir)?;
+        self.private = Some(Instant::now());
         Ok(())
     }
 
@@ -216,11 +218,9 @@ impl Disk {
         self.bound_tables()?;
         self.wait_for_room();
         let has_new_files = self.spaces.iter().count() > made;
-        if let Some((dir, looked)) = &mut self.private
-            && (has_new_files || looked.elapsed() >= PRIVATE)
-        {
-            private::close(dir)?;
-            *looked = Instant::now();
+        if self.private.is_some_and(|looked| has_new_files || looked.elapsed() >= PRIVATE) {
+            private::close(&self.dir)?;
+            self.private = Some(Instant::now());
         }
         Ok(())
     }
@@ -228,9 +228,10 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        if let Some((dir, _)) = &self.private {
+        closed::note(&self.dir, self.marks[Space::META.number()]);
+        if self.private.is_some() {
             // If this fails, the process that opens the store next tries again.
-            let _ = private::close(dir);
+            let _ = private::close(&self.dir);
         }
     }
 }

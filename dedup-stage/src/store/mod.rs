@@ -8,6 +8,7 @@
 //! Changes are not written to a [`Store`] directly. They gather in a [`Session`]. Its reads see them at once, and they
 //! reach the store as one [`Batch`] when the owner commits.
 
+mod closed;
 pub mod codec;
 pub mod cut;
 mod disk;

@@ -208,6 +208,11 @@ fn a_store_is_open_once() {
     assert!(Disk::open(dir.path(), &spaces()).is_ok());
 }
 
+/// A process that is killed does not close its store.
+fn as_after_a_kill(dir: &Path) {
+    fs::remove_file(dir.join(closed::NAME)).unwrap();
+}
+
 fn files(dir: &Path, out: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
@@ -252,6 +257,7 @@ fn a_torn_or_flipped_file_gives_an_earlier_commit_or_is_told() {
         states.push(contents(&memory).unwrap());
     }
     drop(disk);
+    as_after_a_kill(original.path());
     let mut all = Vec::new();
     files(original.path(), &mut all);
     let all: Vec<_> = all.iter().filter(|path| path.metadata().unwrap().len() > 0).collect();

@@ -28,6 +28,7 @@ impl Torn {
             values.push(value);
         }
         drop(disk);
+        as_after_a_kill(dir.path());
         let mut all = Vec::new();
         files(dir.path(), &mut all);
         let journal = all.into_iter().rfind(|path| path.extension().is_some_and(|end| end == "jnl")).unwrap();
@@ -72,4 +73,17 @@ fn damage_to_what_was_synced_is_told() {
     let torn = Torn::new(5);
     torn.damage(2, 10_000, |block| block.fill(0));
     assert!(matches!(torn.open(), Err(Error::Damaged(_))), "a block before two batches that are whole");
+}
+
+#[test]
+fn a_store_that_lost_commits_after_it_was_closed_says_so() {
+    let torn = Torn::new(5);
+    closed::note(torn.dir.path(), 5);
+    torn.damage(4, 10_000, |block| block.fill(0));
+    let Err(Error::Damaged(what)) = torn.open().map(|_| ()) else { panic!("the last of five commits is lost") };
+    assert!(what.contains("ends with commit 4") && what.contains("after commit 5"), "{what}");
+    as_after_a_kill(torn.dir.path());
+    assert_eq!(torn.open().and_then(|disk| contents(&disk)).unwrap(), torn.states[4], "it goes on where it is whole");
+    drop(torn.open().unwrap());
+    assert_eq!(fs::read_to_string(torn.dir.path().join(closed::NAME)).unwrap(), "4\n");
 }
