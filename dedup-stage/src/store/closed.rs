@@ -36,9 +36,10 @@ fn read(dir: &Path) -> Option<u64> {
     fs::read_to_string(dir.join(NAME)).ok()?.trim().parse().ok()
 }
 
-/// Notes the number of the last commit. An error is not reported, because the store is whole without the note.
+/// Notes the number of the last commit. A larger number stays, because a store that was refused for it is closed, too.
+/// An error is not reported, because the store is whole without the note.
 pub(super) fn note(dir: &Path, number: u64) {
-    if read(dir) == Some(number) {
+    if read(dir).is_some_and(|closed| closed >= number) {
         return;
     }
     let part = dir.join(NAME).with_extension("part");

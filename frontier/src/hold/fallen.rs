@@ -23,7 +23,7 @@ struct Results {
 }
 
 /// The URLs of a lot are followed while at least one page in about this many is good.
-pub const WORTH: u32 = 20;
+const WORTH: u32 = 20;
 
 impl Results {
     fn are_worth_it(self) -> bool {

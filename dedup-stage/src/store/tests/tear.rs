@@ -80,8 +80,10 @@ fn a_store_that_lost_commits_after_it_was_closed_says_so() {
     let torn = Torn::new(5);
     closed::note(torn.dir.path(), 5);
     torn.damage(4, 10_000, |block| block.fill(0));
-    let Err(Error::Damaged(what)) = torn.open().map(|_| ()) else { panic!("the last of five commits is lost") };
-    assert!(what.contains("ends with commit 4") && what.contains("after commit 5"), "{what}");
+    for _ in 0..2 {
+        let Err(Error::Damaged(what)) = torn.open().map(|_| ()) else { panic!("the last of five commits is lost") };
+        assert!(what.contains("ends with commit 4") && what.contains("after commit 5"), "{what}");
+    }
     as_after_a_kill(torn.dir.path());
     assert_eq!(torn.open().and_then(|disk| contents(&disk)).unwrap(), torn.states[4], "it goes on where it is whole");
     drop(torn.open().unwrap());
