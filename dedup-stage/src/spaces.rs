@@ -4,10 +4,11 @@ use crate::store::{Layout, Space, Spaces};
 
 /// SHA-256 of a body → the page that had this body first.
 pub(crate) const DIGESTS: Space = Space::new(1, "digests", Layout::Known);
-/// Fingerprint of an accepted page (and its order, if it is not the earliest page with this fingerprint) → the page and
-/// its sketch.
+/// Fingerprint of an accepted page (and its order, if it is not the earliest page with this fingerprint) → the page, its
+/// sketch, its URL, and hashes of its links and media.
 pub(crate) const ACCEPTED: Space = Space::new(2, "accepted", Layout::Known);
-/// Identity of an accepted page → hashes of its links and media. A page without links and media has no entry.
+/// Identity of an accepted page that has too little text for a fingerprint → hashes of its links and media. A page
+/// without links and media has no entry.
 pub(crate) const LINKS: Space = Space::new(3, "links", Layout::Known);
 /// Host → the last differences that were seen between two visits to its pages.
 pub(crate) const TEMPLATES: Space = Space::new(4, "templates", Layout::Points);

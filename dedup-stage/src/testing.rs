@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use ::url::Url;
 
-use crate::flow::{Flow, FlowResult, Held, OnDuplicate};
+use crate::flow::{Fate, Flow, FlowResult, Held, OnDuplicate};
 use crate::judge::{Case, Evidence, Proposal, Shown, Verdict};
 use crate::stage::{Prepared, Preparer, Source};
 use crate::store::{Memory, Result, Session, Space};
@@ -130,10 +130,13 @@ impl Web {
     }
 
     /// Compares the links of a duplicate with those of its twin.
-    pub fn held(&self, prepared: &Prepared, result: &FlowResult) -> Option<Held> {
+    pub fn held(&self, prepared: &Prepared, result: FlowResult) -> Option<Held> {
         let case = case(prepared, self.order, 1, None);
         let of = |page, _: &Session| url_of(&self.records, page);
-        self.flow.held(&case, &result.judgement, &of, &self.session).unwrap()
+        if let Fate::Hold(held) = result.links {
+            return Some(held);
+        }
+        result.twin.map(|twin| self.flow.held(&case, twin, &of, &self.session).unwrap())
     }
 
     /// The record of what a URL showed last.

@@ -34,7 +34,9 @@ pub use gift::{Gift, Rest};
 pub use member::Member;
 
 /// The format of the state. A state of another format is refused, with a message that says what to do.
-const FORMAT: &str = "crawl-5";
+const FORMAT: &str = "crawl-6";
+/// A format that this program reads, too. There, the links of accepted pages are in records of their own.
+const EARLIER: &str = "crawl-5";
 
 /// The reasons why a crawl cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -220,6 +222,7 @@ impl CrawlDir {
         let store_error = |error| OpenError::Store { dir: path.to_owned(), error };
         match session.get(Space::META, b"format").map_err(store_error)? {
             Some(format) if format == FORMAT.as_bytes() => {}
+            Some(format) if format == EARLIER.as_bytes() => session.put(Space::META, *b"format", FORMAT),
             Some(format) => {
                 let format = String::from_utf8_lossy(&format).into_owned();
                 let reason = format!("{format:?}, and this program writes {FORMAT:?}");
@@ -329,5 +332,26 @@ impl CrawlDir {
 
     fn store_error(&self, error: store::Error) -> OpenError {
         OpenError::Store { dir: self.path.clone(), error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::{Double, Session, Space};
+
+    use super::*;
+
+    #[test]
+    fn a_state_of_the_version_before_is_read_and_an_older_one_is_refused() {
+        let open = |format: &[u8]| {
+            let disk = Double::default();
+            disk.damage(Space::META, b"format", format);
+            CrawlDir::with_session(Path::new("crawl"), Session::new(Box::new(disk)))
+        };
+        let read = open(b"crawl-5").expect("the format before");
+        let now = read.session.get(Space::META, b"format").unwrap();
+        assert_eq!(now.as_deref(), Some(FORMAT.as_bytes()), "the version before would not read its new records");
+        let refused = open(b"crawl-4").err().expect("an older format").to_string();
+        assert!(refused.contains("crawl-4"), "{refused}");
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::error::Result;
 use super::state::EngineState;
 use crate::record::PageRecord;
-use crate::sink::{PageOut, Twin};
+use crate::sink::{Earlier, PageOut};
 use crate::spaces;
 
 /// A response in the archive, as it is stored in [`spaces::ARCHIVED`].
@@ -23,14 +23,14 @@ struct Archived {
 
 impl EngineState<'_> {
     /// The page to which a revisit record must refer if it repeats the page of this URL with this `record`.
-    pub(super) fn archived(&self, url: UrlId, record: &PageRecord) -> Result<Twin> {
-        let own = Twin::of(record);
+    pub(super) fn archived(&self, url: UrlId, record: &PageRecord) -> Result<Earlier> {
+        let own = Earlier::of(record);
         let Some(payload) = record.payload else { return Ok(own) };
         let bytes = self.ledger.session.get(spaces::ARCHIVED, &url.to_bytes())?;
         let archived = bytes.map(|bytes| codec::decode::<Archived>(&bytes, "a response in the archive")).transpose()?;
         // The response to a later visit may have other bytes.
         Ok(match archived.filter(|archived| archived.payload == payload) {
-            Some(Archived { url, fetched_at, .. }) => Twin { url, fetched_at, ..own },
+            Some(Archived { url, fetched_at, .. }) => Earlier { url, fetched_at, ..own },
             None => own,
         })
     }
@@ -39,7 +39,7 @@ impl EngineState<'_> {
     pub(super) fn note_archived(&mut self, job: &Job, out: &PageOut<'_>) {
         let Some(exchange) = out.exchange else { return };
         let archived = match out.revisits() {
-            Some(Twin { url, fetched_at, payload: Some(payload) }) => {
+            Some(Earlier { url, fetched_at, payload: Some(payload) }) => {
                 Archived { url: url.clone(), fetched_at: *fetched_at, payload: *payload }
             }
             None if job.page.visit > 1 => Archived {

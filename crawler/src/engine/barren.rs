@@ -8,6 +8,7 @@ use frontier::Job;
 use frontier::rules::{Content, Family};
 
 use super::message::PageFinding;
+use super::twin::TwinPage;
 use crate::record::PageRecord;
 
 /// Whether the text of a page was known before: the page is a copy, or it is unique only by its links.
@@ -35,7 +36,7 @@ pub(super) fn content(
     job: &Job,
     finding: &PageFinding,
     (judgement, has_own_words): (&Judgement, bool),
-    twin: Option<&PageRecord>,
+    twin: Option<&TwinPage>,
     before: Option<&PageRecord>,
 ) -> Option<Content> {
     if finding.unchanged || matches!(judgement.verdict, Verdict::Unchanged { .. }) {
@@ -50,8 +51,8 @@ pub(super) fn content(
     let own = Content { text, shows: job.page.url.url };
     Some(match judgement.verdict {
         Verdict::Near { resemblance, .. } if has_own_words || resemblance < Judge::SAME_TEXT => own,
-        verdict => match (verdict.duplicate_of(), twin.and_then(|twin| twin.content)) {
-            (Some(_), Some(shown)) => Content { text, shows: shown.shows },
+        verdict => match (verdict.duplicate_of(), twin.and_then(|twin| twin.shows)) {
+            (Some(_), Some(shows)) => Content { text, shows },
             (Some(of), None) => Content { text, shows: of.url.url },
             (None, _) => own,
         },

@@ -52,6 +52,7 @@ mod stats;
 mod stopwatch;
 mod stubs;
 mod trouble;
+mod twin;
 mod under_way;
 mod unread;
 mod usage;

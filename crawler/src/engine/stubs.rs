@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::error::Result;
 use super::message::PageFinding;
 use super::state::EngineState;
-use crate::record::PageRecord;
+use super::twin::TwinPage;
 use crate::spaces;
 use crate::stub::{Label, Stub};
 
@@ -75,7 +75,7 @@ impl EngineState<'_> {
         finding: &PageFinding,
         judgement: &Judgement,
         content: Option<Content>,
-        twin: Option<&PageRecord>,
+        twin: Option<&TwinPage>,
     ) -> Result<Option<Label>> {
         let Some(stub) = finding.stub else { return Ok(None) };
         let site = job.page.url.site;
@@ -84,7 +84,7 @@ impl EngineState<'_> {
         let is_bare = page.words == 0 && stub.says.is_some() && !finding.is_feed;
         let key = match judgement.verdict {
             Verdict::Exact { of } | Verdict::Near { of, .. } => {
-                let shows = twin.and_then(|twin| twin.content).map(|content| content.shows);
+                let shows = twin.and_then(|twin| twin.shows);
                 // A twin without words was not judged, and has no content. Its URL takes the place of its content.
                 shows.or(is_bare.then_some(of.url.url))
             }

@@ -35,8 +35,8 @@ impl Sink for PagesJsonl {
         let tail = &mut self.tail;
         tail.clear();
         write!(tail, ",\"verdict\":\"{}\",\"duplicate_of\":", page.judgement.verdict.name())?;
-        match page.twin.as_ref().filter(|_| page.judgement.verdict.duplicate_of().is_some()) {
-            Some(twin) => serde_json::to_writer(&mut *tail, &twin.url)?,
+        match page.twin.filter(|_| page.judgement.verdict.duplicate_of().is_some()) {
+            Some(twin) => serde_json::to_writer(&mut *tail, twin)?,
             None => tail.extend(b"null"),
         }
         match page.judgement.verdict {

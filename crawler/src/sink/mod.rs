@@ -36,13 +36,13 @@ pub struct PageOut<'a> {
     pub line: &'a [u8],
     /// The verdict.
     pub judgement: &'a Judgement,
-    /// The page of another URL that this page repeats.
-    pub twin: Option<Twin>,
+    /// The URL of the page that this page repeats.
+    pub twin: Option<&'a str>,
     /// The name of the known corpus that has the page.
     pub known: Option<&'a str>,
     /// The earlier page to which a revisit record of the archive would refer: the twin, or the same URL at the visit
     /// whose response the archive has.
-    pub earlier: Option<Twin>,
+    pub earlier: Option<Earlier>,
     /// The exchange for the archive; `None` without an archive.
     pub exchange: Option<&'a Exchange>,
     /// The page's record in the link graph; empty if the page has no links.
@@ -99,7 +99,7 @@ impl<'a> PageOut<'a> {
 impl PageOut<'_> {
     /// The page to which the record in the archive refers, if that is a revisit record. It is one if the server says
     /// that nothing has changed, or if the payload is the same.
-    pub fn revisits(&self) -> Option<&Twin> {
+    pub fn revisits(&self) -> Option<&Earlier> {
         let (exchange, earlier) = (self.exchange?, self.earlier.as_ref()?);
         let is_copy = matches!(self.judgement.verdict, Verdict::Exact { .. } | Verdict::Unchanged { bytes: false, .. });
         let is_same = is_copy && earlier.payload == Some(exchange.payload.0);
@@ -107,9 +107,9 @@ impl PageOut<'_> {
     }
 }
 
-/// An earlier page that a page repeats.
+/// An earlier page, for a revisit record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Twin {
+pub struct Earlier {
     /// The URL of the page.
     pub url: String,
     /// The time at which it was fetched.
@@ -118,8 +118,8 @@ pub struct Twin {
     pub payload: Option<[u8; 32]>,
 }
 
-impl Twin {
-    /// Makes a twin from the record of its page.
+impl Earlier {
+    /// Makes it from the record of the page.
     pub fn of(record: &PageRecord) -> Self {
         Self { url: record.url.clone(), fetched_at: record.fetched_at, payload: record.payload }
     }

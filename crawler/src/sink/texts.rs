@@ -61,8 +61,8 @@ impl Sink for TextJsonl {
         if line.is_empty() || says_the_same {
             return Ok(offset);
         }
-        let twin = page.twin.as_ref().filter(|_| page.judgement.verdict.duplicate_of().is_some());
-        let twin = serde_json::to_string(&twin.map(|twin| &twin.url))?;
+        let twin = page.twin.filter(|_| page.judgement.verdict.duplicate_of().is_some());
+        let twin = serde_json::to_string(&twin)?;
         let tail = format!(",\"verdict\":\"{}\",\"duplicate_of\":{twin}}}\n", page.judgement.verdict.name());
         self.file.append(&[line, tail.as_bytes()])?;
         Ok(offset)

@@ -164,8 +164,8 @@ impl Sink for Warc {
             return Ok(0);
         }
         let mut facts = Vec::new();
-        if let (Verdict::Near { distance, resemblance, .. }, Some(twin)) = (page.judgement.verdict, &page.twin) {
-            facts.push(("near-duplicate-of", twin.url.clone()));
+        if let (Verdict::Near { distance, resemblance, .. }, Some(twin)) = (page.judgement.verdict, page.twin) {
+            facts.push(("near-duplicate-of", twin.to_owned()));
             facts.push(("hamming-distance", distance.to_string()));
             facts.push(("resemblance", format!("{resemblance:.3}")));
         }

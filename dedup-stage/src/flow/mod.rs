@@ -7,7 +7,7 @@ mod gate;
 #[cfg(test)]
 mod tests;
 
-use crate::judge::{Case, Comparison, Judge, Judgement, OutLink, Shown, UniqueBy, UrlOf};
+use crate::judge::{BesideTwin, Case, Comparison, Judge, Judgement, OutLink, Shown, UniqueBy, UrlOf};
 use crate::store::{Result, Session};
 use crate::url::{Keys, PageId};
 use gate::gate;
@@ -31,7 +31,30 @@ pub struct FlowResult {
     pub links: Fate,
     /// The caller stores this, and passes it in as [`Case::before`] at the next visit.
     pub shown: Option<Shown>,
+    /// The twin of a duplicate. `None` if [`FlowResult::links`] has it, because the links are held.
+    pub twin: Option<Twin>,
 }
+
+impl FlowResult {
+    /// A result without a verdict on the page: its links are followed.
+    pub fn follow(judgement: Judgement, shown: Option<Shown>) -> Self {
+        Self { judgement, links: Fate::Follow(1.0), shown, twin: None }
+    }
+
+    /// The URL of the twin, if the judgement has read it.
+    pub fn url_of_twin(&self) -> Option<&str> {
+        match (&self.links, &self.twin) {
+            (Fate::Hold(Held(comparison)), _) | (_, Some(Twin(BesideTwin::Compared(comparison)))) => {
+                comparison.url_of_twin()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The twin of a duplicate whose links pass. [`Flow::held`] compares the links of both.
+#[derive(Debug)]
+pub struct Twin(BesideTwin);
 
 /// The fate of the links of a page.
 #[derive(Debug)]
@@ -89,39 +112,26 @@ impl Flow {
     /// Judges a page and decides the fate of its links. `url_of` tells the URL of an earlier page; it is asked only if
     /// the texts of two pages are alike.
     pub fn page(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &mut Session) -> Result<FlowResult> {
-        let (judgement, twin) = self.judge.judge_beside_twin(case, url_of, session)?;
+        let (judgement, beside) = self.judge.judge_beside_twin(case, url_of, session)?;
         let shown = Shown::after(case, &judgement);
         let is_tried = judgement.unique_by.is_some_and(UniqueBy::is_tried) && self.on_duplicate == OnDuplicate::Drop;
-        let factor = gate(&judgement, self.on_duplicate);
-        let twin = match twin {
-            None if factor.is_none() => self.judge.beside_twin(case, &judgement, session)?,
-            twin => twin,
-        };
-        let links = match (factor, twin, judgement.verdict.known()) {
-            (Some(_), Some(twin), _) if is_tried => Fate::Try(held(case, twin, url_of, session)?),
-            (Some(factor), ..) => Fate::Follow(factor),
-            (None, Some(twin), _) => Fate::Hold(held(case, twin, url_of, session)?),
+        let links = match (gate(&judgement, self.on_duplicate), beside, judgement.verdict.known()) {
+            (Some(_), Some(beside), _) if is_tried => Fate::Try(self.held(case, Twin(beside), url_of, session)?),
+            (Some(factor), beside, _) => {
+                let twin = beside.filter(|_| judgement.verdict.twin().is_some()).map(Twin);
+                return Ok(FlowResult { judgement, links: Fate::Follow(factor), shown, twin });
+            }
+            (None, Some(beside), _) => Fate::Hold(self.held(case, Twin(beside), url_of, session)?),
             (None, None, Some(corpus)) => Fate::HoldKnown(corpus),
             (None, None, None) => unreachable!("a duplicate has a twin"),
         };
-        Ok(FlowResult { judgement, links, shown })
+        Ok(FlowResult { judgement, links, shown, twin: None })
     }
 
-    /// The links of a duplicate, compared with those of its twin, in any mode. `None` if the page has no twin. In
-    /// `drop`, [`Flow::page`] has returned the same.
-    pub fn held(
-        &self,
-        case: &Case<'_>,
-        judgement: &Judgement,
-        url_of: UrlOf<'_>,
-        session: &Session,
-    ) -> Result<Option<Held>> {
-        let twin = self.judge.beside_twin(case, judgement, session)?;
-        twin.map(|twin| held(case, twin, url_of, session)).transpose()
+    /// The links of a duplicate, compared with those of its twin. In `drop`, [`Flow::page`] has done this.
+    pub fn held(&self, case: &Case<'_>, twin: Twin, url_of: UrlOf<'_>, session: &Session) -> Result<Held> {
+        let mut comparison = self.judge.comparison(case, twin.0, session)?;
+        comparison.learn_url(case, url_of, session)?;
+        Ok(Held(comparison))
     }
-}
-
-fn held(case: &Case<'_>, mut twin: Comparison, url_of: UrlOf<'_>, session: &Session) -> Result<Held> {
-    twin.learn_url(case, url_of, session)?;
-    Ok(Held(Box::new(twin)))
 }

@@ -116,12 +116,12 @@ fn what_is_held_is_told_in_every_mode() {
         web.show("http://a.test/first", &html(&text, &links("/#", 1..=9)));
         let second = prepare(&mut web, "http://a.test/second", 2..=10);
         let result = web.pass(&second, 1, None);
-        let held = web.held(&second, &result).expect("a duplicate");
+        let held = web.held(&second, result).expect("a duplicate");
         assert_eq!(held.counterpart(&link("http://a.test/5")), Counterpart::Same);
         assert_eq!(held.counterpart(&link("http://a.test/10")), Counterpart::News);
         let other = web.prepare("http://a.test/other", 200, &html(&words(2, 60), &[]));
         let result = web.pass(&other, 1, None);
-        assert!(web.held(&other, &result).is_none());
+        assert!(web.held(&other, result).is_none());
     }
 }
 

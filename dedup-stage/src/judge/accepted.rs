@@ -1,4 +1,4 @@
-//! The accepted pages by fingerprint, with their sketches. The *second look* compares the sketches of two pages whose
+//! The accepted pages by fingerprint, with their sketches and links. The *second look* compares the sketches of two pages whose
 //! fingerprints are near each other: only then is it known whether the texts are alike.
 //!
 //! The store has all sketches. Many pages with other texts have near fingerprints (the fingerprints *crowd*). So the
@@ -11,11 +11,13 @@ use std::ops::ControlFlow;
 use super::entry::Entry;
 use super::followed::{self, Followed, Head};
 use super::glances::Glances;
+use super::links::LinkSet;
 use super::recent::Recent;
 use crate::signature::Sketch;
 use crate::spaces;
 use crate::store::cut::{KeyRange, each_part};
 use crate::store::{Result, Session, codec};
+use crate::url::PageId;
 
 /// All accepted pages. The key of a page in the store is its fingerprint, or its fingerprint and its order. The
 /// earliest page with a fingerprint has the short key. All other pages with this fingerprint have the long one. If the
@@ -74,32 +76,36 @@ impl Accepted {
     }
 
     /// Adds a page. `is_new` says that no page ever had this fingerprint.
-    pub(super) fn insert(&mut self, fingerprint: u64, is_new: bool, entry: Entry, session: &mut Session) -> Result<()> {
+    pub(super) fn insert(
+        &mut self,
+        fingerprint: u64,
+        is_new: bool,
+        entry: Entry,
+        links: &LinkSet,
+        session: &mut Session,
+    ) -> Result<()> {
         self.glances.insert(fingerprint, is_new, &entry.sketch);
+        let record = entry.with(links);
         if is_new {
             self.recent.put(fingerprint, entry);
-            session.put(spaces::ACCEPTED, fingerprint.to_be_bytes(), codec::encode(&entry));
+            session.put(spaces::ACCEPTED, fingerprint.to_be_bytes(), record);
             return Ok(());
         }
-        let first = self.first(fingerprint, session)?;
-        if let Some(first) = first.filter(|first| first.order >= entry.order) {
-            followed::part(first.id, session)?;
+        let Some(first) = self.first(fingerprint, session)? else {
+            return self.put_first(fingerprint, entry, record, session);
+        };
+        if first.order < entry.order {
+            self.several.insert(fingerprint);
+            session.put(spaces::ACCEPTED, key_of_another(fingerprint, entry.order), record);
+            return Ok(());
         }
-        match first {
-            None => self.put_first(fingerprint, entry, session),
-            Some(first) if first.order == entry.order => self.put_first(fingerprint, entry, session),
-            Some(first) if first.order > entry.order => {
-                self.several.insert(fingerprint);
-                let key = key_of_another(fingerprint, first.order);
-                session.overwrite(spaces::ACCEPTED, key, Some(codec::encode(&first)))?;
-                self.put_first(fingerprint, entry, session)
-            }
-            Some(_) => {
-                self.several.insert(fingerprint);
-                session.put(spaces::ACCEPTED, key_of_another(fingerprint, entry.order), codec::encode(&entry));
-                Ok(())
-            }
+        followed::part(first.id, session)?;
+        if first.order > entry.order {
+            self.several.insert(fingerprint);
+            let moved = session.get(spaces::ACCEPTED, &fingerprint.to_be_bytes())?;
+            session.overwrite(spaces::ACCEPTED, key_of_another(fingerprint, first.order), moved)?;
         }
+        self.put_first(fingerprint, entry, record, session)
     }
 
     /// Notes a page that is kept elsewhere ([`Followed`]). No page ever had its fingerprint.
@@ -108,9 +114,9 @@ impl Accepted {
         self.recent.put(fingerprint, entry);
     }
 
-    fn put_first(&mut self, fingerprint: u64, entry: Entry, session: &mut Session) -> Result<()> {
+    fn put_first(&mut self, fingerprint: u64, entry: Entry, record: Vec<u8>, session: &mut Session) -> Result<()> {
         self.recent.put(fingerprint, entry);
-        session.overwrite(spaces::ACCEPTED, fingerprint.to_be_bytes(), Some(codec::encode(&entry)))
+        session.overwrite(spaces::ACCEPTED, fingerprint.to_be_bytes(), Some(record))
     }
 
     /// Removes the page with this fingerprint and order. The next page with the fingerprint takes its place.
@@ -124,14 +130,14 @@ impl Accepted {
         session.overwrite(spaces::ACCEPTED, fingerprint.to_be_bytes(), None)?;
         let mut next = None;
         if self.several.contains(&fingerprint) {
-            self.others(fingerprint, session, &mut |entry| {
-                next = Some(*entry);
+            self.others(fingerprint, session, &mut |entry, record| {
+                next = Some((*entry, record.to_vec()));
                 ControlFlow::Break(())
             })?;
         }
-        let Some(next) = next else { return Ok(()) };
+        let Some((next, record)) = next else { return Ok(()) };
         session.overwrite(spaces::ACCEPTED, key_of_another(fingerprint, next.order), None)?;
-        self.put_first(fingerprint, next, session)
+        self.put_first(fingerprint, next, record, session)
     }
 
     /// The page with this fingerprint and order.
@@ -140,10 +146,36 @@ impl Accepted {
             Some(first) if first.order == order => Ok(Some(first)),
             None => Ok(None),
             Some(_) => {
-                let value = session.get(spaces::ACCEPTED, &key_of_another(fingerprint, order))?;
-                value.map(|value| Entry::read(&value)).transpose()
+                let record = session.get(spaces::ACCEPTED, &key_of_another(fingerprint, order))?;
+                record.map(|record| Entry::read(&record)).transpose()
             }
         }
+    }
+
+    /// The links and media of an accepted page. `None` if there is no such page, or if it has neither. (They are found
+    /// without the right order, too, if no earlier page has the fingerprint.)
+    pub(super) fn links(fingerprint: u64, order: u64, page: PageId, session: &Session) -> Result<Option<LinkSet>> {
+        let followed = Followed::of(session)?.links(page, session)?;
+        if followed.is_some() {
+            return Ok(followed);
+        }
+        match find(fingerprint, order, page, session)? {
+            Some((_, record)) => links_of(&record, page, session),
+            None => Ok(None),
+        }
+    }
+
+    /// Replaces the links and media of an accepted page.
+    pub(super) fn replace_links(
+        fingerprint: u64,
+        order: u64,
+        page: PageId,
+        links: &LinkSet,
+        session: &mut Session,
+    ) -> Result<()> {
+        followed::part(page, session)?;
+        let Some((key, record)) = find(fingerprint, order, page, session)? else { return Ok(()) };
+        session.overwrite(spaces::ACCEPTED, key, Some(Entry::read(&record)?.with(links)))
     }
 
     /// Keeps those fingerprints whose pages may have the text of `sketch`. This needs no read of the store.
@@ -151,15 +183,16 @@ impl Accepted {
         self.glances.retain(near, sketch);
     }
 
-    /// Visits the pages with a fingerprint in their order. Nearly always there is one.
+    /// Visits the pages with a fingerprint in their order, with their records (empty if the record was not read).
+    /// Nearly always there is one page.
     pub(super) fn visit(
         &mut self,
         fingerprint: u64,
         session: &Session,
-        visit: &mut impl FnMut(&Entry) -> ControlFlow<()>,
+        visit: &mut impl FnMut(&Entry, &[u8]) -> ControlFlow<()>,
     ) -> Result<()> {
-        let Some(first) = self.first(fingerprint, session)? else { return Ok(()) };
-        if visit(&first).is_break() || !self.several.contains(&fingerprint) {
+        let Some((first, record)) = self.first_with_record(fingerprint, session)? else { return Ok(()) };
+        if visit(&first, &record).is_break() || !self.several.contains(&fingerprint) {
             return Ok(());
         }
         self.others(fingerprint, session, visit)
@@ -170,14 +203,14 @@ impl Accepted {
         &self,
         fingerprint: u64,
         session: &Session,
-        visit: &mut impl FnMut(&Entry) -> ControlFlow<()>,
+        visit: &mut impl FnMut(&Entry, &[u8]) -> ControlFlow<()>,
     ) -> Result<()> {
         let (mut visited, mut result) = (1, Ok(()));
         let (from, to) = (key_of_another(fingerprint, 0), key_of_another(fingerprint, u64::MAX));
-        session.scan(spaces::ACCEPTED, &from, &to, &mut |_, value| {
+        session.scan(spaces::ACCEPTED, &from, &to, &mut |_, record| {
             visited += 1;
-            let flow = match Entry::read(value) {
-                Ok(entry) => visit(&entry),
+            let flow = match Entry::read(record) {
+                Ok(entry) => visit(&entry, record),
                 Err(error) => {
                     result = Err(error);
                     ControlFlow::Break(())
@@ -189,19 +222,45 @@ impl Accepted {
     }
 
     fn first(&mut self, fingerprint: u64, session: &Session) -> Result<Option<Entry>> {
+        Ok(self.first_with_record(fingerprint, session)?.map(|(entry, _)| entry))
+    }
+
+    /// The earliest page with a fingerprint, and its record, if it had to be read.
+    fn first_with_record(&mut self, fingerprint: u64, session: &Session) -> Result<Option<(Entry, Vec<u8>)>> {
         if let Some(entry) = self.recent.get(fingerprint) {
-            return Ok(Some(entry));
+            return Ok(Some((entry, Vec::new())));
         }
-        let entry = match Followed::of(session)?.entry(fingerprint, session)? {
-            Some(entry) => entry,
+        let found = match Followed::of(session)?.entry(fingerprint, session)? {
+            Some(entry) => (entry, Vec::new()),
             None => match session.get(spaces::ACCEPTED, &fingerprint.to_be_bytes())? {
-                Some(value) => Entry::read(&value)?,
+                Some(record) => (Entry::read(&record)?, record),
                 None => return Ok(None),
             },
         };
-        self.recent.put(fingerprint, entry);
-        Ok(Some(entry))
+        self.recent.put(fingerprint, found.0);
+        Ok(Some(found))
     }
+}
+
+/// The links and media in the record of a page. `None` if it has neither.
+pub(super) fn links_of(record: &[u8], page: PageId, session: &Session) -> Result<Option<LinkSet>> {
+    match Entry::split(record)?.1 {
+        // A state of an old format.
+        [] => LinkSet::read(page, session),
+        links => codec::decode(links, "the links of a page").map(Some),
+    }
+}
+
+/// The key and the record of a page that is stored here.
+fn find(fingerprint: u64, order: u64, page: PageId, session: &Session) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+    for key in [fingerprint.to_be_bytes().to_vec(), key_of_another(fingerprint, order)] {
+        if let Some(record) = session.get(spaces::ACCEPTED, &key)?
+            && Entry::read(&record)?.id == page
+        {
+            return Ok(Some((key, record)));
+        }
+    }
+    Ok(None)
 }
 
 /// To be called after entries were copied or deleted key by key. Puts the earliest page with each fingerprint under the
@@ -248,20 +307,27 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
+    use crate::judge::Sample;
     use crate::signature::Sketch;
     use crate::store::Memory;
-    use crate::url::{PageId, UrlId};
+    use crate::url::UrlId;
 
     fn page(order: u64) -> Entry {
         let url = UrlId { url: order * 7, ..UrlId::default() };
         Entry { order, id: PageId { url, visit: 1 }, sketch: Sketch::from_bytes([order as u8; Sketch::BYTES]) }
     }
 
+    /// The links of the page with this order.
+    fn links(order: u64) -> LinkSet {
+        LinkSet { links: Sample::new([order as u32].into_iter()), ..LinkSet::default() }
+    }
+
     /// The orders of up to `most` pages with a fingerprint.
     fn orders(accepted: &mut Accepted, fingerprint: u64, most: usize, session: &Session) -> Vec<u64> {
         let mut orders = Vec::new();
-        let mut visit = |entry: &Entry| {
+        let mut visit = |entry: &Entry, record: &[u8]| {
             assert_eq!(*entry, page(entry.order));
+            assert!(record.is_empty() || record == entry.with(&links(entry.order)));
             orders.push(entry.order);
             if orders.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
@@ -283,7 +349,9 @@ mod tests {
             let pages = oracle.entry(fingerprint).or_default();
             if random.u8(..3) > 0 {
                 if pages.insert(order, page(order)).is_none() {
-                    accepted.insert(fingerprint, met.insert(fingerprint), page(order), &mut session).unwrap();
+                    accepted
+                        .insert(fingerprint, met.insert(fingerprint), page(order), &links(order), &mut session)
+                        .unwrap();
                 }
             } else if let Some(victim) = random.choice(pages.keys().copied().collect::<Vec<_>>()) {
                 pages.remove(&victim);
@@ -302,6 +370,8 @@ mod tests {
                 let one = random.choice(&all).copied().unwrap_or(7);
                 let got = accepted.get(asked, one, &session).unwrap();
                 assert_eq!(got.map(|entry| entry.order), all.contains(&one).then_some(one));
+                let stored = Accepted::links(asked, one, page(one).id, &session).unwrap();
+                assert_eq!(stored, all.contains(&one).then(|| links(one)));
                 assert!(accepted.recent.slots() <= 4);
             }
         }

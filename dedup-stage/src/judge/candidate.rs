@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
+use super::accepted::Accepted;
 use super::digests::Owner;
 use super::entry::Entry;
 use super::followed::{self, Evidence, Head, Known};
@@ -13,7 +14,7 @@ use super::links::LinkSet;
 use super::{Case, Judge, UrlOf};
 use crate::signature::Signature;
 use crate::spaces;
-use crate::store::{Error, Result, Session, codec};
+use crate::store::{Error, Result, Session};
 use crate::url::{PageId, SiteId};
 
 /// A page that later pages are compared with.
@@ -37,8 +38,8 @@ pub struct Candidate {
 impl Candidate {
     /// Makes the candidate that a judge elsewhere needs to judge later pages.
     pub fn of(case: &Case<'_>) -> Self {
-        let Case { order, id, url, page, .. } = *case;
-        let links = LinkSet { url: Some(url.as_str().into()), ..LinkSet::of(case) };
+        let Case { order, id, page, .. } = *case;
+        let links = LinkSet::with_url(case);
         Self { order, id, sha256: page.sha256, signature: page.signature.clone(), statement: page.statement, links }
     }
 }
@@ -54,17 +55,25 @@ impl Judge {
         url_of: UrlOf<'_>,
         visit: &mut dyn FnMut(Candidate) -> Result<()>,
     ) -> Result<()> {
-        let mut signatures = HashMap::new();
+        let mut accepted = HashMap::new();
         each(session, spaces::ACCEPTED, &mut |key, value| {
             let entry = Entry::read(value)?;
             if wanted(entry.id.url.site) {
                 let simhash = key.first_chunk().map(|simhash| u64::from_be_bytes(*simhash));
                 let simhash =
                     simhash.ok_or_else(|| Error::Damaged("the key of an accepted page is too short".into()))?;
-                signatures.insert(entry.id, Signature { simhash, sketch: entry.sketch });
+                accepted.insert(entry.id, (entry.order, Signature { simhash, sketch: entry.sketch }));
             }
             Ok(())
         })?;
+        // The signature and the links of a page.
+        let stored = |id: PageId| match accepted.get(&id) {
+            Some((order, signature)) => {
+                let links = Accepted::links(signature.simhash, *order, id, session)?;
+                Ok::<_, Error>((Some(signature.clone()), links.unwrap_or_default()))
+            }
+            None => Ok((None, LinkSet::read(id, session)?.unwrap_or_default())),
+        };
         followed::each(session, &mut |order, known, evidence| {
             let Evidence { head: Head { id, sha256, signature, statement, .. }, url, links, .. } = evidence;
             if !wanted(id.url.site) {
@@ -73,22 +82,25 @@ impl Judge {
             let (signature, statement, mut links) = match known {
                 Known::All => (signature, statement, links),
                 // If it was accepted after all, the other records tell more.
-                _ => (signatures.get(&id).cloned(), None, LinkSet::read(id, session)?.unwrap_or_default()),
+                _ => {
+                    let (signature, links) = stored(id)?;
+                    (signature, None, links)
+                }
             };
             links.url.get_or_insert(url);
             visit(Candidate { order, id, sha256, signature, statement, links })
         })?;
         each(session, spaces::DIGESTS, &mut |key, value| {
-            let Owner { order, id } = codec::decode(value, "the owner of a digest")?;
+            let Owner { order, id, .. } = Owner::read(value)?;
             let Ok(sha256) = key.try_into() else { return Ok(()) };
             if !wanted(id.url.site) {
                 return Ok(());
             }
-            let mut links = LinkSet::read(id, session)?.unwrap_or_default();
+            let (signature, mut links) = stored(id)?;
             if links.url.is_none() {
                 links.url = url_of(id, session)?.map(String::from);
             }
-            visit(Candidate { order, id, sha256, signature: signatures.get(&id).cloned(), statement: None, links })
+            visit(Candidate { order, id, sha256, signature, statement: None, links })
         })
     }
 }

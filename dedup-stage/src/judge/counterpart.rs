@@ -47,7 +47,7 @@ struct Known {
     media: Members,
     opaque: Members,
     constants: Vec<String>,
-    url: Option<Url>,
+    url: Option<String>,
 }
 
 /// A sorted sample.
@@ -77,9 +77,8 @@ impl Members {
 impl From<LinkSet> for Known {
     fn from(set: LinkSet) -> Self {
         let members = |sample: Sample| Members { sorted: sample.members(), is_whole: sample.is_whole() };
-        let url = set.url.and_then(|url| Url::parse(&url).ok());
         let (links, media, opaque) = (members(set.links), members(set.media), members(set.opaque));
-        Self { links, media, opaque, constants: set.constants, url }
+        Self { links, media, opaque, constants: set.constants, url: set.url }
     }
 }
 
@@ -118,17 +117,14 @@ impl Comparison {
     /// A page with at most this many words of content is judged by its media, too.
     const LITTLE_TEXT: u32 = 250;
 
-    /// Compares a page with `twin`, by the links of `twin` that the judge has stored.
-    pub(super) fn new(case: &Case<'_>, twin: PageId, keys: &Arc<Keys>, session: &Session) -> Result<Self> {
-        let known = LinkSet::read(twin, session)?.map(Known::from);
-        Ok(Self { page: case.id, twin, known, mapping: None, keys: Arc::clone(keys) })
+    /// Compares a page with `twin`. `known` are the links and media of the twin, if they are known.
+    pub(super) fn new(case: &Case<'_>, twin: PageId, known: Option<LinkSet>, keys: &Arc<Keys>) -> Self {
+        Self { page: case.id, twin, known: known.map(Known::from), mapping: None, keys: Arc::clone(keys) }
     }
 
     /// Compares a page with an accepted twin. If nothing is stored about the links of the twin, it has none.
-    pub(super) fn accepted(case: &Case<'_>, twin: PageId, keys: &Arc<Keys>, session: &Session) -> Result<Self> {
-        let mut comparison = Self::new(case, twin, keys, session)?;
-        comparison.known.get_or_insert_with(|| LinkSet::default().into());
-        Ok(comparison)
+    pub(super) fn accepted(case: &Case<'_>, twin: PageId, known: Option<LinkSet>, keys: &Arc<Keys>) -> Self {
+        Self::new(case, twin, Some(known.unwrap_or_default()), keys)
     }
 
     /// The page that the other one is compared with.
@@ -136,12 +132,17 @@ impl Comparison {
         self.twin
     }
 
+    /// The URL of this page, if it is stored with its links.
+    pub(crate) fn url_of_twin(&self) -> Option<&str> {
+        self.known.as_ref()?.url.as_deref()
+    }
+
     /// Learns the URL of the twin, if it is not known yet.
     pub(crate) fn learn_url(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &Session) -> Result<()> {
         if self.mapping.is_some() {
             return Ok(());
         }
-        let known = self.known.as_ref().and_then(|known| known.url.clone());
+        let known = self.url_of_twin().and_then(|url| Url::parse(url).ok());
         let twin = if known.is_some() { known } else { url_of(self.twin, session)? };
         if let Some(twin) = twin {
             let constants_of_twin = self.known.as_ref().map_or(&[][..], |known| &known.constants);

@@ -10,7 +10,7 @@ use super::entry::Entry;
 use super::followed::{self, Followed};
 use crate::spaces;
 use crate::store::cut::{self, KeyRange};
-use crate::store::{Result, Session, Space, codec};
+use crate::store::{Result, Session, Space};
 use crate::url::Sites;
 
 /// Copies the accepted pages of `sites` to another state, which has no pages (or some of these, after a crash). Returns
@@ -70,10 +70,7 @@ type Of = fn(&[u8], &Sites) -> Result<bool>;
 
 /// The spaces whose keys are made from the contents of pages.
 fn by_content() -> [(KeyRange, Of); 2] {
-    let of_digest: Of = |value, sites| {
-        let owner: Owner = codec::decode(value, "the owner of a digest")?;
-        Ok(sites.has(owner.id.url.site))
-    };
+    let of_digest: Of = |value, sites| Ok(sites.has(Owner::read(value)?.id.url.site));
     let of_page: Of = |value, sites| Ok(sites.has(Entry::read(value)?.id.url.site));
     [(KeyRange::whole(spaces::DIGESTS), of_digest), (KeyRange::whole(spaces::ACCEPTED), of_page)]
 }

@@ -1,12 +1,15 @@
-//! The record of an accepted page, for the second look.
+//! The record of an accepted page: its sketch for the second look, and its links and media. Both are read together,
+//! because each page that is alike at the second look is compared by its links, too.
 
 use serde::{Deserialize, Serialize};
 
+use super::links::LinkSet;
 use crate::signature::Sketch;
 use crate::store::{Result, codec};
 use crate::url::PageId;
 
-/// An accepted page.
+/// The first part of the record of an accepted page. A [`LinkSet`] follows. (It is missing in states of the formats
+/// `crawl-5` and `stage-4`. There, the space of links has the set, even if the page has a fingerprint.)
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entry {
     /// Its place in the order of judging. (The order is the first field of every record of the judge, see
@@ -19,7 +22,17 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn read(bytes: &[u8]) -> Result<Self> {
-        codec::decode(bytes, "an accepted page")
+    pub(super) fn read(record: &[u8]) -> Result<Self> {
+        Ok(Self::split(record)?.0)
+    }
+
+    /// The entry of a record, and the stored form of the links (empty in old states).
+    pub(super) fn split(record: &[u8]) -> Result<(Self, &[u8])> {
+        codec::decode_part(record, "an accepted page")
+    }
+
+    /// The record of the page.
+    pub(super) fn with(&self, links: &LinkSet) -> Vec<u8> {
+        codec::encode(&(self, links))
     }
 }

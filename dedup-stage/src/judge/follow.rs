@@ -167,7 +167,7 @@ impl Judge {
         if is_kept {
             Followed::add(order, &head, Known::Body, page.evidence.clone(), session)?;
         } else {
-            self.digests.claim(&head.sha256, Owner { order, id: head.id }, session)?;
+            self.digests.claim(&head.sha256, Owner { order, id: head.id, accepted_as: None }, session)?;
         }
         if head.signature.is_some() || head.statement.is_some() {
             self.judge_followed(order, &page, url_of, session)?;

@@ -46,7 +46,7 @@ pub(super) fn name_on(site: SiteId, id: UrlId, reference: u32) -> u32 {
 /// The links and media of an accepted page, as 32-bit hashes. The links of later pages are compared with them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkSet {
-    /// The URL of the page, if it was judged elsewhere, because the records here do not have it.
+    /// The URL of the page. `None` if it has too little text for a fingerprint, and was judged here.
     pub url: Option<String>,
     /// The links, navigation included. A link to the page's own host is stored by its path and query, any other link by
     /// its identity.
@@ -74,11 +74,17 @@ impl LinkSet {
         }
     }
 
-    /// The stored set of an accepted page. `None` also for a page without links and media: nothing is stored about it.
+    /// The same with the URL of the page.
+    pub(super) fn with_url(case: &Case<'_>) -> Self {
+        Self { url: Some(case.url.as_str().to_owned()), ..Self::of(case) }
+    }
+
+    /// The stored set of a page with too little text for a fingerprint. `None` also for a page without links and media:
+    /// nothing is stored about it. (The sets of other pages are with [`super::entry::Entry`].)
     pub(super) fn read(page: PageId, session: &Session) -> Result<Option<Self>> {
         let followed = Followed::of(session)?.links(page, session)?;
         if followed.is_some() {
-            return Ok(followed.filter(|set| !set.is_empty()));
+            return Ok(followed);
         }
         let value = session.get(spaces::LINKS, &key(page))?;
         let stored: Option<Stored> = value.map(|value| codec::decode(&value, "the links of a page")).transpose()?;

@@ -3,9 +3,11 @@
 
 use std::ops::ControlFlow;
 
+use super::accepted::{Accepted, links_of};
 use super::counterpart::Comparison;
 use super::entry::Entry;
 use super::host_seen::HostSeen;
+use super::links::LinkSet;
 use super::{Case, Judge, Judgement, UniqueBy, UrlOf, Verdict};
 use crate::signature::{SecondLook, Signature};
 use crate::store::{Result, Session};
@@ -24,8 +26,22 @@ pub(super) struct Found {
 
 /// An accepted page that has the same text at the second look.
 struct Alike {
+    fingerprint: u64,
     entry: Entry,
     look: SecondLook,
+    /// Its record; empty if it was not read.
+    record: Vec<u8>,
+}
+
+impl Alike {
+    /// The links and media of the page.
+    fn links(&self, session: &Session) -> Result<Option<LinkSet>> {
+        let Entry { order, id, .. } = self.entry;
+        match self.record.is_empty() {
+            true => Accepted::links(self.fingerprint, order, id, session),
+            false => links_of(&self.record, id, session),
+        }
+    }
 }
 
 impl Judge {
@@ -61,8 +77,9 @@ impl Judge {
             }
             left -= alike.len();
             alike.sort_unstable_by_key(|alike| alike.entry.order);
-            for Alike { entry, look } in alike {
-                let mut twin = Comparison::accepted(case, entry.id, &self.keys, session)?;
+            for alike in alike {
+                let Alike { entry, look, .. } = alike;
+                let mut twin = Comparison::accepted(case, entry.id, alike.links(session)?, &self.keys);
                 if let Some(why) = host.contradicts(&mut twin, case, words, url_of, session)? {
                     if look.resemblance >= Self::SAME_TEXT {
                         // If the page has other media than one of these pages, it is new, whatever its links are.
@@ -102,10 +119,11 @@ impl Judge {
     ) -> Result<Vec<Alike>> {
         let mut alike = Vec::new();
         for (fingerprint, _) in ring {
-            self.accepted.visit(*fingerprint, session, &mut |entry| {
+            self.accepted.visit(*fingerprint, session, &mut |entry, record| {
                 if entry.id.url != case.id.url {
                     let look = signature.sketch.compare(&entry.sketch);
-                    alike.extend(look.same_text.then_some(Alike { entry: *entry, look }));
+                    let of_page = || Alike { fingerprint: *fingerprint, entry: *entry, look, record: record.to_vec() };
+                    alike.extend(look.same_text.then(of_page));
                 }
                 ControlFlow::Continue(())
             })?;

@@ -63,13 +63,13 @@ use crate::signature;
 use crate::store::{Error, Result, Session, Space};
 use crate::url::{Keys, PageId, UrlId};
 use accepted::Accepted;
-use digests::{Digests, Owner};
 use entry::Entry;
 use fingerprints::Fingerprints;
 
 pub use candidate::Candidate;
 pub(crate) use counterpart::Comparison;
 pub use counterpart::Counterpart;
+use digests::{Digests, Owner};
 pub use fingerprints::{Ahead, Searcher};
 pub use follow::Proposal;
 pub use followed::{Evidence, followed};
@@ -104,6 +104,21 @@ impl Case<'_> {
     /// Whether the judge compares the page with others. An empty body says nothing, so it repeats nothing either.
     fn is_compared(&self) -> bool {
         self.judgeable && self.page.is_text && self.page.sha256 != digest::OF_NOTHING
+    }
+}
+
+/// The twin of a page, as far as the judgement on the page needed it.
+#[derive(Debug)]
+pub(crate) enum BesideTwin {
+    /// The page was compared with it.
+    Compared(Box<Comparison>),
+    /// Nothing was compared, because the page has the same bytes.
+    Owner(Owner),
+}
+
+impl BesideTwin {
+    fn compared(comparison: Comparison) -> Self {
+        Self::Compared(Box::new(comparison))
     }
 }
 
@@ -176,16 +191,18 @@ impl Judge {
         Ok(self.judge_beside_twin(case, url_of, session)?.0)
     }
 
-    /// Like [`Judge::judge`]. If the page had to be compared with its twin, that comparison is returned, too.
-    /// (Otherwise [`Judge::beside_twin`] makes it.)
+    /// Like [`Judge::judge`]. Also returns what the judgement has found about the twin of the page. For a page that is
+    /// unique only by something that is tried ([`UniqueBy::is_tried`]), this is the first page with an equal text.
     pub(crate) fn judge_beside_twin(
         &mut self,
         case: &Case<'_>,
         url_of: UrlOf<'_>,
         session: &mut Session,
-    ) -> Result<(Judgement, Option<Comparison>)> {
+    ) -> Result<(Judgement, Option<BesideTwin>)> {
         if !case.is_compared() {
-            return Ok((self.file(case, session)?, None));
+            let judgement = self.file(case, session)?;
+            let twin = judgement.verdict.twin().map(|id| Owner { order: case.order, id, accepted_as: None });
+            return Ok((judgement, twin.map(BesideTwin::Owner)));
         }
         match case.before {
             Some(before) if self.is_unchanged(case, before, session)? => self.revisit(case, before, url_of, session),
@@ -210,18 +227,19 @@ impl Judge {
         Ok(if sha256 == digest::OF_NOTHING { Judgement::UNJUDGED } else { Judgement::not_modified(before) })
     }
 
-    /// Compares a page that was judged before with its twin.
-    pub(crate) fn beside_twin(
-        &self,
-        case: &Case<'_>,
-        judgement: &Judgement,
-        session: &Session,
-    ) -> Result<Option<Comparison>> {
-        let compare = |twin| match judgement.verdict {
-            Verdict::Near { .. } => Comparison::accepted(case, twin, &self.keys, session),
-            _ => Comparison::new(case, twin, &self.keys, session),
+    /// The comparison of a page with its twin.
+    pub(crate) fn comparison(&self, case: &Case<'_>, beside: BesideTwin, session: &Session) -> Result<Box<Comparison>> {
+        let Owner { order, id, accepted_as } = match beside {
+            BesideTwin::Compared(comparison) => return Ok(comparison),
+            BesideTwin::Owner(owner) => owner,
         };
-        judgement.verdict.twin().map(compare).transpose()
+        let fingerprint = accepted_as.or(case.page.signature.as_ref().map(|signature| signature.simhash));
+        let links = fingerprint.map(|fingerprint| Accepted::links(fingerprint, order, id, session)).transpose()?;
+        let links = match links.flatten() {
+            None => LinkSet::read(id, session)?,
+            known => known,
+        };
+        Ok(Box::new(Comparison::new(case, id, links, &self.keys)))
     }
 
     /// Compares a page with those of other URLs, and remembers it if it says something new.
@@ -230,13 +248,13 @@ impl Judge {
         case: &Case<'_>,
         url_of: UrlOf<'_>,
         session: &mut Session,
-    ) -> Result<(Judgement, Option<Comparison>)> {
+    ) -> Result<(Judgement, Option<BesideTwin>)> {
         let digest = &case.page.sha256;
         if let Some(owner) = self.digests.owner(digest, session)?.filter(|owner| owner.id.url != case.id.url) {
             let judgement = Judgement { verdict: Verdict::Exact { of: owner.id }, novelty: 0.0, unique_by: None };
-            return Ok((judgement, None));
+            return Ok((judgement, Some(BesideTwin::Owner(owner))));
         }
-        let owner = Owner { order: case.order, id: case.id };
+        let owner = Owner { order: case.order, id: case.id, accepted_as: None };
         let Some(signature) = &case.page.signature else {
             if let Some((corpus, document)) = self.find_known(digest, None)? {
                 return Ok((known(corpus, document), None));
@@ -253,10 +271,9 @@ impl Judge {
         self.digests.claim(digest, owner, session)?;
         if found.judgement.verdict == Verdict::Unique {
             let entry = Entry { order: case.order, id: case.id, sketch: signature.sketch };
-            self.add(signature.simhash, !found.is_known, entry, session)?;
-            LinkSet::of(case).write(case.id, case.order, session)?;
+            self.add(signature.simhash, !found.is_known, entry, &LinkSet::with_url(case), session)?;
         }
-        Ok((found.judgement, found.twin))
+        Ok((found.judgement, found.twin.map(BesideTwin::compared)))
     }
 
     /// The document of a known corpus that a page repeats, with the number of the corpus ([`Corpora::find`]).
@@ -269,25 +286,23 @@ impl Judge {
     }
 
     /// Adds a page with which later pages are compared. `is_new` says that no page ever had this fingerprint.
-    fn add(&mut self, simhash: u64, is_new: bool, entry: Entry, session: &mut Session) -> Result<()> {
+    fn add(&mut self, simhash: u64, is_new: bool, entry: Entry, links: &LinkSet, session: &mut Session) -> Result<()> {
         if is_new {
             self.fingerprints.insert_new(simhash);
         }
-        self.accepted.insert(simhash, is_new, entry, session)
+        self.accepted.insert(simhash, is_new, entry, links, session)
     }
 
     /// Remembers a page that was judged elsewhere. Pages may come in any order: the earlier page counts.
     pub fn accept(&mut self, candidate: &Candidate, session: &mut Session) -> Result<()> {
         let Candidate { order, id, sha256, signature, statement, links } = candidate;
         for digest in [Some(sha256), statement.as_ref()].into_iter().flatten() {
-            self.digests.claim(digest, Owner { order: *order, id: *id }, session)?;
+            self.digests.claim(digest, Owner { order: *order, id: *id, accepted_as: None }, session)?;
         }
-        if let Some(signature) = signature {
-            let is_new = self.fingerprints.insert(signature.simhash);
-            let entry = Entry { order: *order, id: *id, sketch: signature.sketch };
-            self.accepted.insert(signature.simhash, is_new, entry, session)?;
-        }
-        links.clone().write(*id, *order, session)
+        let Some(signature) = signature else { return links.clone().write(*id, *order, session) };
+        let is_new = self.fingerprints.insert(signature.simhash);
+        let entry = Entry { order: *order, id: *id, sketch: signature.sketch };
+        self.accepted.insert(signature.simhash, is_new, entry, links, session)
     }
 
     /// Forgets the earlier content of a URL, and remembers the present one.

@@ -1,10 +1,11 @@
 //! Judges a URL that was visited before: decides whether it shows the same again, and what follows from that.
 
+use super::accepted::Accepted;
 use super::counterpart::Comparison;
 use super::digests::Owner;
 use super::entry::Entry;
 use super::links::LinkSet;
-use super::{Case, Judge, Judgement, OutLink, Shown, UniqueBy, UrlOf, Verdict};
+use super::{BesideTwin, Case, Judge, Judgement, OutLink, Shown, UniqueBy, UrlOf, Verdict};
 use crate::signature::{Difference, OddSketch, Sketch};
 use crate::store::{Result, Session};
 use crate::url::PageId;
@@ -34,9 +35,8 @@ impl Judge {
             // The links of a page that was not accepted are not stored.
             return Ok(true);
         }
-        let id = PageId { url: case.id.url, visit: before.visit };
         let words = case.page.signature.as_ref().map_or(0, |signature| signature.sketch.words());
-        let mut earlier = Comparison::accepted(case, id, &self.keys, session)?;
+        let mut earlier = self.beside_earlier(case, before, session)?;
         let media = earlier.media(case, words);
         Ok(match earlier.contradicts(case, &media, None, &|_, _| Ok(None), session)? {
             None => true,
@@ -59,9 +59,18 @@ impl Judge {
         if case.page.link_texts.is_empty() || !before.accepted {
             return Ok(Some(whole));
         }
-        let id = PageId { url: case.id.url, visit: before.visit };
-        let earlier = Comparison::accepted(case, id, &self.keys, session)?;
+        let earlier = self.beside_earlier(case, before, session)?;
         Ok(Some(without_links(case, &earlier, whole).unwrap_or(whole)))
+    }
+
+    /// Compares a page with the earlier content of its URL, which was accepted.
+    fn beside_earlier(&self, case: &Case<'_>, before: &Shown, session: &Session) -> Result<Comparison> {
+        let id = PageId { url: case.id.url, visit: before.visit };
+        let links = match before.simhash {
+            Some(simhash) => Accepted::links(simhash, before.order, id, session)?,
+            None => LinkSet::read(id, session)?,
+        };
+        Ok(Comparison::accepted(case, id, links, &self.keys))
     }
 
     /// Estimated resemblance of a page's text to the text of its URL at the last visit, 0..1; `None` if one of them has
@@ -100,7 +109,7 @@ impl Judge {
         before: &Shown,
         url_of: UrlOf<'_>,
         session: &mut Session,
-    ) -> Result<(Judgement, Option<Comparison>)> {
+    ) -> Result<(Judgement, Option<BesideTwin>)> {
         let bytes = case.page.sha256 != before.sha256;
         if bytes {
             self.digests.release(&before.sha256, case.id.url, session)?;
@@ -115,9 +124,16 @@ impl Judge {
         }
         if bytes {
             let id = PageId { url: case.id.url, visit: before.visit };
-            self.digests.claim(&case.page.sha256, Owner { order: case.order, id }, session)?;
-            if before.accepted {
-                LinkSet::of(case).rewrite(id, before.order, session)?;
+            let now = case.page.signature.as_ref().map(|signature| signature.simhash);
+            let accepted = before.simhash.filter(|_| before.accepted);
+            let owner = Owner { order: case.order, id, accepted_as: accepted.filter(|simhash| now != Some(*simhash)) };
+            self.digests.claim(&case.page.sha256, owner, session)?;
+            match accepted {
+                Some(simhash) => {
+                    Accepted::replace_links(simhash, before.order, id, &LinkSet::with_url(case), session)?;
+                }
+                None if before.accepted => LinkSet::of(case).rewrite(id, before.order, session)?,
+                None => {}
             }
         }
         // The page has too little text for a fingerprint, so its record does not tell whether a corpus had it.

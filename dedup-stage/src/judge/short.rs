@@ -5,7 +5,7 @@ use super::counterpart::Comparison;
 use super::digests::Owner;
 use super::links::LinkSet;
 use super::verdict::UniqueBy;
-use super::{Case, Judge, Judgement, UrlOf, Verdict};
+use super::{BesideTwin, Case, Judge, Judgement, UrlOf, Verdict};
 use crate::store::{Result, Session};
 
 impl Judge {
@@ -17,7 +17,7 @@ impl Judge {
         owner: Owner,
         url_of: UrlOf<'_>,
         session: &mut Session,
-    ) -> Result<(Judgement, Option<Comparison>)> {
+    ) -> Result<(Judgement, Option<BesideTwin>)> {
         let Some(statement) = &case.page.statement else { return Ok((Judgement::UNJUDGED, None)) };
         let unique = Judgement { verdict: Verdict::Unique, novelty: 1.0, unique_by: None };
         let Some(first) = self.digests.owner(statement, session)?.filter(|first| first.id.url != case.id.url) else {
@@ -25,7 +25,8 @@ impl Judge {
             LinkSet::of(case).write(case.id, case.order, session)?;
             return Ok((unique, None));
         };
-        let mut twin = Comparison::accepted(case, first.id, &self.keys, session)?;
+        let known = LinkSet::read(first.id, session)?;
+        let mut twin = Comparison::accepted(case, first.id, known, &self.keys);
         if twin.has_any_news(case, url_of, session)? {
             // The links are stored for the next visit of this URL.
             LinkSet::of(case).write(case.id, case.order, session)?;
@@ -33,6 +34,6 @@ impl Judge {
         }
         let verdict = Verdict::Near { of: first.id, distance: 0, resemblance: 1.0 };
         let novelty = (1.0 - (1.0 + twin.common(case)) / 2.0).clamp(0.0, 1.0);
-        Ok((Judgement { verdict, novelty, unique_by: None }, Some(twin)))
+        Ok((Judgement { verdict, novelty, unique_by: None }, Some(BesideTwin::compared(twin))))
     }
 }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::{Corpora, CorpusMatch};
-use crate::flow::{Counterpart, Fate, Flow};
+use crate::flow::{Counterpart, Fate, Flow, FlowResult, Twin};
 use crate::judge::{Case, Changed, Judgement, OutLink, Searcher, Verdict};
 use crate::store::{Result, Session};
 use crate::url::{Canonicalizer, KeyHasher, Keys, PageId};
@@ -171,9 +171,9 @@ impl Stage {
             links: &page.links,
             ahead: page.ahead.as_ref(),
         };
-        let result = self.flow.page(&case, &url_of, &mut self.session)?;
-        let judgement = result.judgement;
-        let changed = judgement.changed(case.before, result.shown.as_ref()).map(Changed::name);
+        let FlowResult { judgement, links: fate, shown, twin: beside } =
+            self.flow.page(&case, &url_of, &mut self.session)?;
+        let changed = judgement.changed(case.before, shown.as_ref()).map(Changed::name);
         let twin = match judgement.verdict.twin() {
             Some(of) => Record::get(of.url, &self.session)?,
             None => None,
@@ -187,8 +187,8 @@ impl Stage {
         let is_new = |follow: &&Follow| self.urls.get(page.links[follow.link as usize].id.url).is_none();
         let mut links: Vec<Follow> = page.follow.iter().filter(is_new).copied().collect();
         links.retain(|follow| page.links[follow.link as usize].id.url != page.id.url);
-        let links_news = self.news(&case, &judgement, &result.links, &links)?;
-        let (priority, links_dropped) = match result.links {
+        let links_news = self.news(&case, beside, &fate, &links)?;
+        let (priority, links_dropped) = match fate {
             Fate::Follow(factor) => (priority * factor, 0),
             // The caller of a stage gets no trials, so these links are followed.
             Fate::Try(_) => (priority, 0),
@@ -200,7 +200,7 @@ impl Stage {
         new.extend([page.id.url].into_iter().chain(hashes).filter(|hash| self.urls.meet(*hash)));
         records::put_met(order, &new, &mut self.session);
         let earlier = met.as_ref().map(|record| record.name.clone());
-        if let Some(shown) = result.shown {
+        if let Some(shown) = shown {
             // If the same bytes come again, the name of the first page with these bytes is kept, because they are found
             // under it.
             let same_bytes = matches!(judgement.verdict, Verdict::Unchanged { bytes: false, .. });
@@ -230,15 +230,12 @@ impl Stage {
     }
 
     /// The links of a duplicate, among those that its caller could follow, that have no counterpart on its twin.
-    fn news(&mut self, case: &Case<'_>, judgement: &Judgement, fate: &Fate, links: &[Follow]) -> Result<Vec<OutLink>> {
-        if judgement.verdict.twin().is_none() || links.is_empty() {
+    fn news(&mut self, case: &Case<'_>, twin: Option<Twin>, fate: &Fate, links: &[Follow]) -> Result<Vec<OutLink>> {
+        if links.is_empty() {
             return Ok(Vec::new());
         }
-        let told = match fate {
-            Fate::Hold(_) | Fate::HoldKnown(_) => None,
-            Fate::Follow(_) | Fate::Try(_) => self.flow.held(case, judgement, &url_of, &self.session)?,
-        };
-        let held = if let Fate::Hold(held) = fate { Some(held) } else { told.as_ref() };
+        let passing = twin.map(|twin| self.flow.held(case, twin, &url_of, &self.session)).transpose()?;
+        let held = if let Fate::Hold(held) = fate { Some(held) } else { passing.as_ref() };
         let is_news = |link: &&OutLink| held.is_some_and(|held| held.counterpart(link) == Counterpart::News);
         Ok(links.iter().map(|follow| &case.links[follow.link as usize]).filter(is_news).cloned().collect())
     }

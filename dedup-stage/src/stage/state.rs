@@ -7,7 +7,9 @@ use crate::spaces;
 use crate::store::{Error, Result, Session, Space, codec};
 use crate::url::KeyHasher;
 
-const FORMAT: &str = "stage-4";
+const FORMAT: &str = "stage-5";
+/// A format that this program reads, too. There, the links of accepted pages are in records of their own.
+const EARLIER: &str = "stage-4";
 const KEY_FORMAT: &[u8] = b"format";
 const KEY_SECRET: &[u8] = b"secret";
 /// The counts at the last flush. Pages whose order is `pages` or more do not count.
@@ -24,8 +26,9 @@ const ORDERED: [Space; 5] = [spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS, s
 /// flush.
 pub(super) fn open(session: &mut Session) -> Result<Counts> {
     match session.get(Space::META, KEY_FORMAT)? {
-        None => session.put(Space::META, KEY_FORMAT, FORMAT),
         Some(format) if format == FORMAT.as_bytes() => {}
+        None => session.put(Space::META, KEY_FORMAT, FORMAT),
+        Some(format) if format == EARLIER.as_bytes() => session.put(Space::META, KEY_FORMAT, FORMAT),
         Some(format) => return Err(foreign(&String::from_utf8_lossy(&format))),
     }
     let counts: Counts = record(session, KEY_COUNTS)?.unwrap_or_default();

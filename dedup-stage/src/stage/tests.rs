@@ -243,6 +243,21 @@ fn a_state_of_another_kind_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn a_state_of_the_version_before_is_read() {
+    let disk = Double::default();
+    let mut stage = open(&disk);
+    let page = html(&words(1, 60), &link_list("/#", 1..=5));
+    show(&mut stage, "http://a.test/", &page);
+    stage.flush().unwrap();
+    disk.damage(Space::META, b"format", b"stage-4");
+    let mut stage = open(&disk);
+    assert!(matches!(show(&mut stage, "http://b.test/", &page).judgement.verdict, Verdict::Exact { .. }));
+    stage.flush().unwrap();
+    let format = Session::new(Box::new(disk)).get(Space::META, b"format").unwrap();
+    assert_eq!(format.as_deref(), Some(&b"stage-5"[..]), "the version before would not read its new records");
+}
+
+#[test]
 fn the_same_page_again_is_unchanged_and_counted_so() {
     let disk = Double::default();
     let mut stage = open(&disk);

@@ -23,10 +23,12 @@ pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8], what: &str) -> Result<T> 
 
 /// Decodes the first field of a record, whatever follows. `what` names the record in the error.
 pub fn decode_first<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T> {
-    match postcard::take_from_bytes(bytes) {
-        Ok((first, _)) => Ok(first),
-        Err(_) => Err(damaged(what)),
-    }
+    Ok(decode_part(bytes, what)?.0)
+}
+
+/// Decodes the first field of a record, and returns the bytes that follow. `what` names the record in the error.
+pub fn decode_part<'a, T: Deserialize<'a>>(bytes: &'a [u8], what: &str) -> Result<(T, &'a [u8])> {
+    postcard::take_from_bytes(bytes).map_err(|_| damaged(what))
 }
 
 fn damaged(what: &str) -> Error {

@@ -5,7 +5,7 @@ mod teach;
 
 use std::sync::Arc;
 
-use dedup_stage::flow::{Fate, FlowResult};
+use dedup_stage::flow::FlowResult;
 use dedup_stage::judge::{Case, Changed, Judgement, Shown, UniqueBy, Verdict};
 use dedup_stage::url::PageId;
 use frontier::rules::Content;
@@ -23,11 +23,12 @@ use super::message::PageFinding;
 use super::own_words::OwnWords;
 use super::standing::{LOOP, NOWHERE, OUT};
 use super::state::EngineState;
+use super::twin::TwinPage;
 use super::vanished::Vanished;
 use super::visits::Ended;
 use crate::fetch::is_redirect;
 use crate::record::PageRecord;
-use crate::sink::{PageOut, Twin};
+use crate::sink::PageOut;
 use crate::stub::Label;
 
 use teach::{Says, Seen};
@@ -79,11 +80,12 @@ impl EngineState<'_> {
             self.note_known_links(&job, before, &mut finding)?;
         }
         let (result, alike) = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
-        let FlowResult { judgement, links: fate, shown } = result;
         let relevance = self.scores.relevance(&job, finding.hits.as_ref(), finding.score);
-        let twin = judgement.verdict.twin().map(|of| self.ledger.page(of)).transpose()?.flatten();
-        let own_words = self.own_words(&job, &finding, &judgement);
+        let own_words = self.own_words(&job, &finding, &result.judgement);
         let has_own_words = own_words == OwnWords::Few;
+        let needs_record = finding.exchange.is_some() || has_own_words;
+        let twin = TwinPage::of(&result, needs_record, &self.ledger)?;
+        let FlowResult { judgement, links: fate, shown, .. } = result;
         let content = content(&job, &finding, (&judgement, has_own_words), twin.as_ref(), before.as_ref());
         let label = self.label(&job, &finding, &judgement, content, twin.as_ref())?;
         let says_little = self.says_little(&job, &finding, &judgement);
@@ -184,13 +186,12 @@ impl EngineState<'_> {
 
     /// The verdict on an answer, the fate of its links, and the resemblance to what its URL showed before.
     fn judge(&mut self, job: &Job, finding: &PageFinding, before: Option<&Shown>) -> Result<(FlowResult, Option<f32>)> {
-        let follow = |judgement, shown| FlowResult { judgement, links: Fate::Follow(1.0), shown };
         if finding.redirect.is_some() {
-            return Ok((follow(Judgement::UNJUDGED, before.cloned()), None));
+            return Ok((FlowResult::follow(Judgement::UNJUDGED, before.cloned()), None));
         }
         if finding.unchanged {
             let judgement = before.map_or(Judgement::UNJUDGED, Judgement::not_modified);
-            return Ok((follow(judgement, before.cloned()), before.map(|_| 1.0)));
+            return Ok((FlowResult::follow(judgement, before.cloned()), before.map(|_| 1.0)));
         }
         let case = Case {
             order: self.ledger.next_order(),
@@ -233,13 +234,16 @@ impl EngineState<'_> {
         let earlier = match (judgement.verdict, judgement.verdict.twin()) {
             _ if finding.exchange.is_none() => None,
             (Verdict::Unchanged { .. }, _) => before.as_ref().map(|before| self.archived(job.page.url, before)),
-            (_, of) => of.zip(twin.as_ref()).map(|(of, twin)| self.archived(of.url, twin)),
+            (_, of) => {
+                let record = twin.as_ref().and_then(|twin| twin.record.as_ref());
+                of.zip(record).map(|(of, record)| self.archived(of.url, record))
+            }
         };
         let corpora = Arc::clone(self.flow.judge().known());
         let out = PageOut {
             line: &finding.line,
             judgement: &judgement,
-            twin: twin.as_ref().map(Twin::of),
+            twin: twin.as_ref().map(|twin| twin.url.as_str()),
             known: judgement.verdict.known().map(|corpus| corpora.get(corpus).name()),
             earlier: earlier.transpose()?,
             exchange: finding.exchange.as_ref(),
@@ -296,7 +300,7 @@ struct PageResults {
     /// The URL's last visit.
     before: Option<PageRecord>,
     /// The page of another URL that this page repeats.
-    twin: Option<PageRecord>,
+    twin: Option<TwinPage>,
     content: Option<Content>,
     shown: Option<Shown>,
     /// The change since the last visit to the URL.

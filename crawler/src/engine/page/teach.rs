@@ -12,7 +12,7 @@ use crate::engine::links::LinkCounts;
 use crate::engine::message::PageFinding;
 use crate::engine::own_words::OwnWords;
 use crate::engine::state::EngineState;
-use crate::record::PageRecord;
+use crate::engine::twin::TwinPage;
 
 impl EngineState<'_> {
     /// Whether a page is unique, but has so little text that it is no evidence about other pages: the text is too short
@@ -66,8 +66,7 @@ impl EngineState<'_> {
         }
         let is_unchanged = matches!(judgement.verdict, Verdict::Unchanged { .. }) && !says.little;
         let Some(content) = content.filter(|_| is_lesson || is_unchanged) else { return Ok(()) };
-        let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
-        let twin = twin.filter(same).and_then(|twin| Url::parse(&twin.url).ok());
+        let twin = twin.filter(|twin| twin.agrees(content)).and_then(|twin| Url::parse(&twin.url).ok());
         let lesson = Lesson {
             url: &job.url,
             id: job.page.url,
@@ -92,7 +91,7 @@ impl EngineState<'_> {
 pub(super) struct Seen<'a> {
     pub content: Option<Content>,
     /// The page that it repeats.
-    pub twin: Option<&'a PageRecord>,
+    pub twin: Option<&'a TwinPage>,
     pub counts: LinkCounts,
     pub says: Says,
 }

@@ -206,7 +206,7 @@ impl Followed {
                 Known::Body => head.sha256 == *digest,
                 Known::Parted => false,
             };
-            Ok(owns.then_some(Owner { order: found.order, id: head.id }))
+            Ok(owns.then_some(Owner { order: found.order, id: head.id, accepted_as: None }))
         })
     }
 
@@ -220,10 +220,10 @@ impl Followed {
         })
     }
 
-    /// The links of an accepted page.
+    /// The links of an accepted page, with its URL.
     pub(super) fn links(&self, page: PageId, session: &Session) -> Result<Option<LinkSet>> {
-        let found = self.find(page, session)?;
-        Ok(found.filter(|(_, known, _)| *known == Known::All).map(|(.., evidence)| evidence.links))
+        let found = self.find(page, session)?.filter(|(_, known, _)| *known == Known::All);
+        Ok(found.map(|(.., Evidence { url, links, .. })| LinkSet { url: Some(url), ..links }))
     }
 
     /// The order of a page, what is known of it here, and the page.
@@ -272,18 +272,21 @@ pub(super) fn part_links(page: PageId, session: &mut Session) -> Result<()> {
 
 /// Writes the records of a page that was judged here.
 pub(super) fn write_alone(order: u64, known: Known, evidence: Evidence, session: &mut Session) {
-    let Evidence { head: Head { id, sha256, signature, statement, .. }, links, .. } = evidence;
-    let owner = codec::encode(&Owner { order, id });
+    let Evidence { head: Head { id, sha256, signature, statement, .. }, url, links, .. } = evidence;
+    let owner = codec::encode(&Owner { order, id, accepted_as: None });
     session.put(spaces::DIGESTS, sha256, owner.as_slice());
     if known == Known::All {
         if let Some(statement) = statement {
             session.put(spaces::DIGESTS, statement, owner);
         }
-        if let Some(signature) = signature {
-            let entry = Entry { order, id, sketch: signature.sketch };
-            session.put(spaces::ACCEPTED, signature.simhash.to_be_bytes(), codec::encode(&entry));
+        match signature {
+            Some(signature) => {
+                let entry = Entry { order, id, sketch: signature.sketch };
+                let record = entry.with(&LinkSet { url: Some(url), ..links });
+                session.put(spaces::ACCEPTED, signature.simhash.to_be_bytes(), record);
+            }
+            None => links.put(id, order, session),
         }
-        links.put(id, order, session);
     }
 }
 

@@ -42,7 +42,7 @@ fn entries(session: &Session) -> State {
 
 /// A page of a web with many copies. There are few texts, some with a changed word, and some too short to be compared.
 /// Links are those of a mirror, or others.
-fn draw(random: &mut Rng) -> (String, String) {
+pub(super) fn draw(random: &mut Rng) -> (String, String) {
     let (host, page) = (random.u32(..6), random.u32(..12));
     let url = format!("http://h{host}.test/{page}/");
     let mut text = words(random.u64(..14), if random.u8(..8) == 0 { 6 } else { 120 });

@@ -6,6 +6,7 @@ mod follow;
 mod links;
 mod media;
 mod nearest;
+mod records;
 mod revisits;
 mod short;
 mod template;
