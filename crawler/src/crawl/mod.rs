@@ -351,7 +351,7 @@ mod tests {
         let read = open(b"crawl-5").expect("the format before");
         let now = read.session.get(Space::META, b"format").unwrap();
         assert_eq!(now.as_deref(), Some(FORMAT.as_bytes()), "the version before would not read its new records");
-        let refused = open(b"crawl-4").err().expect("an older format").to_string();
-        assert!(refused.contains("crawl-4"), "{refused}");
+        let Err(refused) = open(b"crawl-4") else { panic!("an older format is read") };
+        assert!(refused.to_string().contains("crawl-4"), "{refused}");
     }
 }

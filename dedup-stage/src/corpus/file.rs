@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use memmap2::{Advice, Mmap, MmapMut};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::Error;
 use super::format::{DIGEST, HEAD, MAGIC, Section, SignatureHeader};
@@ -98,16 +98,28 @@ impl Signatures {
         Ok(start == MAGIC)
     }
 
-    /// Reads all columns, and errors if one of them is damaged. This leaves nothing of them in memory.
+    /// Reads all columns, and errors if one of them is damaged, or if the fingerprints are not in ascending order. This
+    /// leaves nothing of them in memory.
     pub fn check(&self) -> Result<(), Error> {
         let file = self.reopened();
         for (name, section) in self.header.columns.each() {
-            let checksum = match &file {
-                Some(file) => checksum(file, section)?,
-                None => xxh3_64(self.section(section)),
+            let mut order = Order::default();
+            let mut hash = Xxh3::new();
+            let mut see = |bytes: &[u8]| {
+                hash.update(bytes);
+                if name == "fingerprints" {
+                    order.see(bytes);
+                }
             };
-            if checksum != section.checksum {
+            match &file {
+                Some(file) => each_piece(file, section, &mut see)?,
+                None => see(self.section(section)),
+            }
+            if hash.digest() != section.checksum {
                 return Err(Error::Damaged(format!("the signature file is damaged: its {name} do not add up")));
+            }
+            if order.is_broken {
+                return Err(Error::Damaged("the signature file is damaged: its fingerprints are not in order".into()));
             }
         }
         Ok(())
@@ -308,17 +320,34 @@ impl Signatures {
     }
 }
 
-/// The checksum of a section, which is read in pieces.
-fn checksum(file: &File, section: &Section) -> Result<u64, Error> {
-    let (mut hash, mut piece) = (Xxh3::new(), vec![0; PIECE]);
+/// Calls `see` with the bytes of a section, piece by piece.
+fn each_piece(file: &File, section: &Section, see: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+    let mut piece = vec![0; PIECE];
     let mut at = section.start;
     let end = section.start + section.length;
     while at < end {
         let n = (end - at).min(PIECE as u64);
         let bytes = &mut piece[..n as usize];
         file.read_exact_at(bytes, at)?;
-        hash.update(bytes);
+        see(bytes);
         at += n;
     }
-    Ok(hash.digest())
+    Ok(())
+}
+
+/// Looks whether numbers ascend.
+#[derive(Debug, Default)]
+struct Order {
+    last: u64,
+    is_broken: bool,
+}
+
+impl Order {
+    /// Takes the next numbers, of eight bytes each.
+    fn see(&mut self, bytes: &[u8]) {
+        for number in bytes.as_chunks().0.iter().map(|number| u64::from_le_bytes(*number)) {
+            self.is_broken |= number < self.last;
+            self.last = number;
+        }
+    }
 }

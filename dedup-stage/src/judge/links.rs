@@ -84,7 +84,7 @@ impl LinkSet {
     pub(super) fn read(page: PageId, session: &Session) -> Result<Option<Self>> {
         let followed = Followed::of(session)?.links(page, session)?;
         if followed.is_some() {
-            return Ok(followed);
+            return Ok(followed.filter(|set| set.links.count > 0 || set.media.count > 0));
         }
         let value = session.get(spaces::LINKS, &key(page))?;
         let stored: Option<Stored> = value.map(|value| codec::decode(&value, "the links of a page")).transpose()?;

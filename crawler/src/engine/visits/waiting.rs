@@ -101,3 +101,45 @@ impl Waiting {
         self.most < 1.0 && self.balances.get(&site).is_some_and(|balance| balance.share() >= self.most)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use config::Settings;
+    use dedup_stage::store::{Memory, Session};
+    use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
+    use frontier::{Found, Merits, Via};
+    use url::Url;
+
+    use super::*;
+
+    /// The new URL of the host stays in the queue for the whole time, as if its next attempt were far away.
+    #[test]
+    fn a_host_that_fetches_nothing_makes_one_visit_now_and_then() {
+        let keys = Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([9; KeyHasher::SECRET]) };
+        let mut session = Session::new(Box::new(Memory::default()));
+        let mut frontier = Frontier::open(&Settings::default(), &keys, &mut session, 0).unwrap();
+        let url = Url::parse("http://a.test/new").unwrap();
+        let (id, merits) = (keys.id(&url), Merits::default());
+        let found = Found { url: &url, id, depth: 0, priority: 0.5, merits, source: None, via: Via::Seed };
+        frontier.add(&found, &mut session).unwrap();
+
+        let (mut turns, mut waiting) = (Turns::default(), Waiting::new(0.5));
+        let host = turns.add_host();
+        (0..9).for_each(|page| turns.push(host, 0, page));
+        waiting.fetched(id.site, false, 0, &mut turns);
+        let mut visited = Vec::new();
+        for now in (0..100_000).step_by(1_000) {
+            waiting.check(now, &mut turns, &frontier);
+            // The host is asked again only after a visit is done or given up.
+            while let Some(turn) = turns.peek(0) {
+                if !waiting.must_wait(id.site, host, now, &mut turns, &frontier) {
+                    turns.take(turn);
+                    waiting.fetched(id.site, false, now, &mut turns);
+                    turns.rest(host, 0);
+                    visited.push(now);
+                }
+            }
+        }
+        assert_eq!(visited, [30_000, 60_000, 90_000]);
+    }
+}

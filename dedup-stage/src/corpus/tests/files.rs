@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::fs;
 
+use memmap2::MmapMut;
 use tempfile::TempDir;
 
 use super::*;
+use crate::corpus::writer::{Shape, SignatureWriter};
+use crate::signature::RECIPE;
 
 #[test]
 fn what_is_written_is_read() {
@@ -51,6 +54,30 @@ fn damage_anywhere_is_found_or_harmless() {
         fs::write(&damaged, &bytes[..length]).unwrap();
         assert!(Signatures::open(&damaged).is_err(), "{length} bytes");
     }
+}
+
+/// All columns of such a file add up. A search in it would not end.
+#[test]
+fn a_file_whose_rows_are_not_in_order_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let mut records = records(&texts(40, 4));
+    records.sort_unstable_by(|a, b| a.row().order(&b.row()));
+    let judged = records.iter().filter(|record| record.row().signature.is_some()).count();
+    let write = |records: &[Record]| {
+        let mut shape = Shape { splits: 1, ..Shape::default() };
+        records.iter().for_each(|record| shape.add(&record.row()));
+        let memory = MmapMut::map_anon(shape.bytes() as usize).unwrap();
+        let mut writer = SignatureWriter::new(memory, RECIPE, shape);
+        records.iter().for_each(|record| writer.push(&record.row()).unwrap());
+        let (memory, length) = writer.finish().unwrap();
+        let path = dir.path().join("f.sig");
+        fs::write(&path, &memory[..length as usize]).unwrap();
+        Signatures::open(&path).unwrap().check().map_err(|error| error.to_string())
+    };
+    assert_eq!(write(&records), Ok(()));
+    records.swap(0, judged - 1);
+    let refused = write(&records).unwrap_err();
+    assert!(refused.contains("not in order"), "{refused}");
 }
 
 #[test]
