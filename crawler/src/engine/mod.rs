@@ -279,9 +279,8 @@ impl Engine<'_> {
         match self.due {
             _ if waits_long && is_full => Some(StopReason::PageLimit),
             None if self.state.frontier.counts().queued == 0 => Some(StopReason::Done),
-            None => Some(StopReason::Waiting),
-            Some(due) if due > now + self.state.settings.limits.patience.0 => Some(StopReason::Waiting),
-            Some(_) => None,
+            _ if waits_long => Some(StopReason::Waiting),
+            _ => None,
         }
     }
 
@@ -361,9 +360,9 @@ impl Engine<'_> {
                 }
             },
             recv(events) -> event => {
-                if let Some(reason) = self.hear_all(event.map_err(|_| PeersError("its thread ended".into()))?, &events)? {
-                    return Ok(Some(reason));
-                }
+                let event = event.map_err(|_| PeersError("its thread ended".into()))?;
+                let ended = self.hear_all(event, &events)?;
+                if ended.is_some() { return Ok(ended); }
             },
             recv(reports) -> some => {
                 self.jobs.arrived(some.map_err(|_| EngineError::Internal("the page workers are gone"))?);

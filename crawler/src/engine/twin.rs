@@ -1,5 +1,5 @@
-//! The page that a duplicate repeats, as far as the engine must know it. The judgement has read its URL with its links, so
-//! mostly the record of the page need not be read.
+//! The page that a duplicate repeats, as far as the engine must know it. The judgement has read its URL with its links.
+//! So mostly the record of the page need not be read.
 
 use dedup_stage::flow::FlowResult;
 use dedup_stage::judge::Verdict;

@@ -1,5 +1,5 @@
-//! The accepted pages by fingerprint, with their sketches and links. The *second look* compares the sketches of two pages whose
-//! fingerprints are near each other: only then is it known whether the texts are alike.
+//! The accepted pages by fingerprint, with their sketches and links. The *second look* compares the sketches of two
+//! pages whose fingerprints are near each other: only then is it known whether the texts are alike.
 //!
 //! The store has all sketches. Many pages with other texts have near fingerprints (the fingerprints *crowd*). So the
 //! second look is needed often, and mostly finds no duplicate. To save reads of the store, memory has a part of each

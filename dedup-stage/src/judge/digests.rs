@@ -14,8 +14,8 @@ use crate::url::{KeySet, PageId, UrlId};
 pub(crate) struct Owner {
     pub(super) order: u64,
     pub(super) id: PageId,
-    /// The fingerprint under which the page is accepted, if these bytes have another one (the page had other bytes when it
-    /// was accepted). Records of the formats `crawl-5` and `stage-4` end before this field.
+    /// The fingerprint under which the page is accepted, if these bytes have another one. (The page had other bytes
+    /// when it was accepted.) Records of the formats `crawl-5` and `stage-4` end before this field.
     pub(super) accepted_as: Option<u64>,
 }
 

@@ -29,7 +29,8 @@ struct Alike {
     fingerprint: u64,
     entry: Entry,
     look: SecondLook,
-    /// Its record; empty if it was not read.
+    /// Its record; empty if it was not read or is not kept. It may have ten thousand bytes, and very many pages may be
+    /// alike, so the records of few are kept.
     record: Vec<u8>,
 }
 
@@ -122,12 +123,50 @@ impl Judge {
             self.accepted.visit(*fingerprint, session, &mut |entry, record| {
                 if entry.id.url != case.id.url {
                     let look = signature.sketch.compare(&entry.sketch);
-                    let of_page = || Alike { fingerprint: *fingerprint, entry: *entry, look, record: record.to_vec() };
+                    let kept = if alike.len() < Self::COMPARED { record } else { &[] };
+                    let of_page = || Alike { fingerprint: *fingerprint, entry: *entry, look, record: kept.to_vec() };
                     alike.extend(look.same_text.then(of_page));
                 }
                 ControlFlow::Continue(())
             })?;
         }
         Ok(alike)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::flow::OnDuplicate;
+    use crate::judge::{Case, Judge};
+    use crate::testing::{Web, html, links, words};
+    use crate::url::PageId;
+
+    /// Each page has other links, so all are accepted. All of them are alike for the next one.
+    #[test]
+    fn the_records_of_few_pages_are_held_at_a_time() {
+        let (mut web, text) = (Web::new(OnDuplicate::Drop), words(1, 600));
+        let page = |number: u32| html(&text, &links("/item/#", 9 * number..9 * number + 9));
+        for number in 0..2 * Judge::COMPARED as u32 {
+            web.show(&format!("http://a.test/{number}"), &page(number));
+        }
+        let next = web.prepare("http://a.test/next", 200, &page(1_000));
+        let case = Case {
+            order: 1_000,
+            id: PageId { url: next.id, visit: 1 },
+            url: &next.url,
+            before: None,
+            judgeable: true,
+            page: &next.page,
+            links: &next.links,
+            ahead: None,
+        };
+        let signature = next.page.signature.as_ref().unwrap();
+        let alike = web.flow.judge_mut().alike(&[(signature.simhash, 0)], &case, signature, &web.session).unwrap();
+        let kept = alike.iter().filter(|alike| !alike.record.is_empty()).count();
+        assert!(alike.len() > Judge::COMPARED && kept > 0 && kept <= Judge::COMPARED, "{kept} of {}", alike.len());
+        for one in &alike {
+            let links = one.links(&web.session).unwrap().unwrap();
+            assert_eq!((links.url.is_some(), links.links.count), (true, 9), "read, or read again");
+        }
     }
 }

@@ -201,6 +201,7 @@ impl Judge {
     ) -> Result<(Judgement, Option<BesideTwin>)> {
         if !case.is_compared() {
             let judgement = self.file(case, session)?;
+            // Only the twin's name is known, and not under which order and fingerprint it was accepted.
             let twin = judgement.verdict.twin().map(|id| Owner { order: case.order, id, accepted_as: None });
             return Ok((judgement, twin.map(BesideTwin::Owner)));
         }

@@ -26,8 +26,8 @@ const ORDERED: [Space; 5] = [spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS, s
 /// flush.
 pub(super) fn open(session: &mut Session) -> Result<Counts> {
     match session.get(Space::META, KEY_FORMAT)? {
-        Some(format) if format == FORMAT.as_bytes() => {}
         None => session.put(Space::META, KEY_FORMAT, FORMAT),
+        Some(format) if format == FORMAT.as_bytes() => {}
         Some(format) if format == EARLIER.as_bytes() => session.put(Space::META, KEY_FORMAT, FORMAT),
         Some(format) => return Err(foreign(&String::from_utf8_lossy(&format))),
     }
