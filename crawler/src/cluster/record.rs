@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 /// The version of all records and messages of a cluster.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 
 /// The keys of the board.
 pub mod keys {

@@ -204,6 +204,7 @@ impl Finding {
                 urls.map(of).sum::<usize>()
                     + records.map(Vec::capacity).iter().sum::<usize>()
                     + page.page.link_texts.bytes()
+                    + page.page.passages.bytes()
                     + page.exchange.as_ref().map_or(0, |exchange| exchange.response.capacity())
             }
             Finding::Sitemap(sitemap) => {

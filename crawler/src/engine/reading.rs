@@ -36,6 +36,9 @@ impl Worker<'_> {
         } else {
             self.text(answered, kind, content_type)
         };
+        if job.page.visit > 1 {
+            page.passages = self.reader.passages(&page);
+        }
         let stub = self.stub(response, &page);
         let is_good_text = page.is_text && (200..300).contains(&response.status);
         let pieces = if answered.cut && is_good_text { self.reader.pieces(&page) } else { Vec::new() };

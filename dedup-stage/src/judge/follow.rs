@@ -17,7 +17,7 @@ use super::followed::{Followed, Head, Known};
 use super::links::LinkSet;
 use super::{Candidate, Case, Evidence, Judge, OutLink, Shown, UrlOf};
 use crate::page::media::MediumKind;
-use crate::page::{Aside, LinkTexts, Page};
+use crate::page::{Aside, LinkTexts, Page, Passages};
 use crate::signature::OddSketch;
 use crate::store::{Error, Result, Session, codec};
 
@@ -43,6 +43,8 @@ struct Rest {
     links: Vec<RestLink>,
     /// The texts of the links. Left out if the page was not visited before, because no verdict needs them then.
     link_texts: LinkTexts,
+    /// The passages of its content. Left out for the same reason.
+    passages: Passages,
     /// The running texts in its chrome.
     asides: Vec<Aside>,
 }
@@ -73,8 +75,9 @@ impl Proposal {
             met: *met,
         });
         let link_texts = before.map(|_| page.link_texts.clone()).unwrap_or_default();
+        let passages = before.map(|_| page.passages.clone()).unwrap_or_default();
         let (odd, asides) = (page.odd, page.asides.clone());
-        let rest = Rest { before: before.cloned(), odd, links: links.collect(), link_texts, asides };
+        let rest = Rest { before: before.cloned(), odd, links: links.collect(), link_texts, passages, asides };
         Some(Self { evidence: codec::encode(&evidence), rest: codec::encode(&rest) })
     }
 
@@ -228,6 +231,7 @@ impl Judge {
             text: evidence.text,
             odd: rest.odd,
             link_texts: rest.link_texts,
+            passages: rest.passages,
             signature: signature.clone(),
             statement: *statement,
             media: media.filter(|medium| MediumKind::of(*medium) != MediumKind::Text).map(u64::from).collect(),

@@ -32,6 +32,7 @@ mod counterpart;
 pub mod cut;
 mod digests;
 mod entry;
+mod exchange;
 mod fingerprints;
 mod follow;
 mod followed;

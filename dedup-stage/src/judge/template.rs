@@ -13,10 +13,15 @@
 //! that is no template either. So pages of which one links to the other in its content do not explain each other,
 //! until several pages have changed in this way.
 //!
+//! Texts may take turns in one place, such as an advertisement between two paragraphs. So if passages came
+//! ([`Texts`]), each of them, and what went, is a difference of its own. If one passage takes the place of another, and
+//! one of the two has come or gone on another page as well, then the other one takes turns, too.
+//!
 //! The first page that shows a new template counts as changed, because its change looks like any other change.
 
 use serde::{Deserialize, Serialize};
 
+use super::exchange::Texts;
 use super::revisit::TextDifference;
 use super::{Case, Judge, Shown};
 use crate::signature::{Difference, OddSketch};
@@ -197,19 +202,41 @@ impl Judge {
         // anything. (Links that were exchanged count in neither.)
         // (The first comparison is a quick one that most differences fail.)
         let own = |difference: &Difference| difference.pairs() - gone as f32;
-        let is_small = |rest: &Difference, parts| {
-            rest.odd() <= what.odd() && difference.is_small(rest, parts) && own(rest) * 2.0 <= own(&what)
+        let is_small = |rest: &Difference, of: &Difference, parts| {
+            rest.odd() <= of.odd() && difference.is_small(rest, parts) && own(rest) * 2.0 <= own(of)
         };
-        let explained = known.explain(what, &may_explain, &is_small);
-        match &explained {
-            Some(places) => known.share(places, LinkFilter::of(content_links(case))),
+        let links = LinkFilter::of(content_links(case));
+        let explained = known.explain(what, &may_explain, &|rest, parts| is_small(rest, &what, parts));
+        let is_explained = match explained {
+            Some(places) => {
+                known.share(&places, links);
+                true
+            }
             // No other page shows this difference, because the links that went belong to it.
             None if is_duplicate || gone > 0 => return Ok(false),
-            None => known.add(SeenDifference { what, page, links: LinkFilter::of(content_links(case)), shown: 1 }),
-        }
+            None => {
+                let texts = Texts::of(&what, &case.page.passages);
+                let turns = texts.as_ref().and_then(Texts::exchange).and_then(|(came, went)| {
+                    let known_as = |text: &Difference| {
+                        known.parts(*text, 1, known.seen.len(), &may_explain, &|rest| is_small(rest, text, 1))
+                    };
+                    known_as(came).map(|places| (places, *went)).or_else(|| Some((known_as(went)?, *came)))
+                });
+                let is_turn = turns.is_some();
+                let new = match turns {
+                    Some((places, other)) => {
+                        known.share(&places, links);
+                        vec![other]
+                    }
+                    None => texts.map_or_else(|| vec![what], Texts::into_parts),
+                };
+                new.into_iter().for_each(|what| known.add(SeenDifference { what, page, links, shown: 1 }));
+                is_turn
+            }
+        };
         known.order = case.order;
         session.overwrite(spaces::TEMPLATES, key, Some(codec::encode(&known)))?;
-        Ok(explained.is_some())
+        Ok(is_explained)
     }
 }
 

@@ -45,17 +45,29 @@ pub fn compared(
     words: &[WordHash],
     places: &[(u32, u32)],
 ) -> (Option<OddSketch>, LinkTexts) {
-    let passages = || content.iter().map(|passage| (passage, &blocks[passage.block]));
-    let (mut all, mut in_lists) = (0, 0);
-    for (passage, block) in passages() {
-        all += passage.words.len();
-        in_lists += if block.is_list() { passage.words.len() } else { 0 };
-    }
-    let with_lists = in_lists * 2 > all;
-    let chosen = passages().filter(|(_, block)| with_lists || !block.is_list());
+    let chosen = in_sketch(content, blocks);
     let odd = OddSketch::of(chosen.map(|(passage, block)| (&words[passage.words.clone()], block.is_prose())));
-    let has_texts = with_lists && in_lists <= bounds::LINK_WORDS;
-    (odd, if has_texts { LinkTexts::of(passages(), words, places) } else { LinkTexts::default() })
+    let in_lists = words_in_lists(content, blocks);
+    let has_texts = consists_of_lists(content, in_lists) && in_lists <= bounds::LINK_WORDS;
+    let passages = content.iter().map(|passage| (passage, &blocks[passage.block]));
+    (odd, if has_texts { LinkTexts::of(passages, words, places) } else { LinkTexts::default() })
+}
+
+/// The passages that count in the odd sketch, with their blocks.
+pub fn in_sketch<'p>(content: &'p [Passage], blocks: &'p [Block]) -> impl Iterator<Item = (&'p Passage, &'p Block)> {
+    let with_lists = consists_of_lists(content, words_in_lists(content, blocks));
+    let passages = content.iter().map(|passage| (passage, &blocks[passage.block]));
+    passages.filter(move |(_, block)| with_lists || !block.is_list())
+}
+
+/// The number of words of the content that stand in lists of links.
+fn words_in_lists(content: &[Passage], blocks: &[Block]) -> usize {
+    content.iter().filter(|passage| blocks[passage.block].is_list()).map(|passage| passage.words.len()).sum()
+}
+
+/// Whether more than half of the words of the content stand in lists of links.
+fn consists_of_lists(content: &[Passage], in_lists: usize) -> bool {
+    in_lists * 2 > content.iter().map(|passage| passage.words.len()).sum()
 }
 
 impl LinkTexts {

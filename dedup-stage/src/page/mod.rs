@@ -28,6 +28,7 @@ mod links;
 pub(crate) mod media;
 mod medium;
 mod outline;
+mod passages;
 mod pieces;
 mod prescan;
 mod rel;
@@ -55,6 +56,7 @@ pub use kind::Kind;
 pub use link_texts::{LinkText, LinkTexts};
 use outline::Outline;
 pub use outline::{Block, Shape};
+pub use passages::Passages;
 pub use pieces::Piece;
 pub use rel::Rels;
 use signs::Signs;
@@ -134,6 +136,9 @@ pub struct Page {
     pub odd: Option<OddSketch>,
     /// The texts of its links, if it consists mostly of links.
     pub link_texts: LinkTexts,
+    /// The passages of its content, if the caller has asked for them ([`Reader::passages`]): a crawler needs them only
+    /// for a URL that was visited before.
+    pub passages: Passages,
     /// For a page that has too little text for a signature: a digest of all that it says. `None` if it says nothing.
     pub statement: Option<[u8; 32]>,
     /// For such a page: a hash of what it says apart from numbers, dates and the words of its own URL. 0 if that is

@@ -120,6 +120,12 @@ pub struct Difference {
 }
 
 impl Difference {
+    /// The difference that a passage makes if it comes. `flips` are the bits that its pairs flip ([`OddSketch::flips`]).
+    pub fn of_passage(flips: &[u8]) -> Self {
+        let none = Self { bits: [0; BITS / 8], grew: 0, slack: 0 };
+        Self { grew: flips.len() as i32, ..none.without_passage(flips) }
+    }
+
     /// This difference without the pairs of another difference.
     pub fn without(&self, other: &Self) -> Self {
         let bits = std::array::from_fn(|at| self.bits[at] ^ other.bits[at]);

@@ -87,6 +87,7 @@ impl Preparer {
         let input =
             Input { url: source.url, status: source.status, content_type: source.content_type, body: source.body };
         let mut page = self.reader.read(&input);
+        page.passages = self.reader.passages(&page);
         let mut links = Links::with_capacity(page.links.len());
         let mut numbers = Vec::new();
         for link in std::mem::take(&mut page.links) {

@@ -189,3 +189,36 @@ fn a_new_template_of_pages_that_an_index_lists_changes_two_pages() {
     }
     assert_eq!(changed, [(1, 0), (1, 1), (2, 0), (2, 1)]);
 }
+
+/// Catches a memory of pairs of texts: twenty texts that take turns make 380 pairs. It also catches a page whose own
+/// paragraph changes while the text beside it takes its turn.
+#[test]
+fn texts_of_any_length_that_take_turns_within_a_page_are_no_change_of_it() {
+    let mut web = web();
+    let mut random = fastrand::Rng::with_seed(7);
+    let texts: Vec<Vec<String>> = (200..220).map(|seed| words(seed, 10 + 50 * (seed as usize - 200) / 19)).collect();
+    let mut own: Vec<u64> = (0..60).collect();
+    let (mut changed, mut visits, mut found, mut changes) = (0, 0, 0, 0);
+    for visit in 0..15 {
+        for (page, own) in own.iter_mut().enumerate() {
+            let is_equal = visit == 0 || random.usize(..10) > 0;
+            *own += if is_equal { 0 } else { 1_000 };
+            let paragraphs = [
+                &words(page as u64, 160),
+                &texts[random.usize(..20)],
+                &words(10_000 + *own, 30),
+                &words(900 + page as u64, 90),
+            ];
+            let html: String = paragraphs.iter().map(|words| format!("<p>{}</p>", words.join(" "))).collect();
+            let verdict = web.verdict(&format!("http://a.test/{page}"), &html);
+            let is_changed = !matches!(verdict, Verdict::Unchanged { .. });
+            match is_equal {
+                true if visit > 0 => (visits, changed) = (visits + 1, changed + usize::from(is_changed)),
+                true => {}
+                false => (changes, found) = (changes + 1, found + usize::from(is_changed)),
+            }
+        }
+    }
+    assert!(changed <= visits / 40, "{changed} of {visits}");
+    assert!(found * 100 >= changes * 97, "{found} of {changes}");
+}
