@@ -7,6 +7,7 @@ mod cost;
 mod failures;
 mod loopback;
 mod members;
+mod orders;
 mod pages;
 mod snapshots;
 mod together;
@@ -28,6 +29,8 @@ const LONG: &[&str] = &[
     "an_idle_worker_gives_its_pages_to_others",
     "workers_without_pages_do_what_others_wait_for",
     "a_worker_that_dies_amid_snapshots_is_replaced",
+    "a_paused_crawl_sends_no_request_and_rests",
+    "a_directory_of_a_worker_is_used_by_one_worker_alone",
     "a_trial_that_ends_takes_its_processes_along_and_can_be_gone_on_with",
 ];
 
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         together::TESTS,
         failures::TESTS,
         members::TESTS,
+        orders::TESTS,
         asked::TESTS,
         pages::TESTS,
         snapshots::TESTS,

@@ -113,6 +113,13 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     // Declared before `dir`, and so dropped after it.
     let mut unmade = Unmade::of(&args.dir);
     let mut dir = CrawlDir::open(&args.dir)?;
+    if dir.member()?.is_some() {
+        let what = format!(
+            "{} is the directory of a worker of a crawl on many machines: go on with `crawler worker --dir`",
+            args.dir.display()
+        );
+        return Err(Usage(what).into());
+    }
     unmade.opened = true;
     if !args.add_seeds {
         no_others(&dir, &seeds)?;

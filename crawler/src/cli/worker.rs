@@ -109,7 +109,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         worked => worked?,
     };
     let Some((ended, mut watching)) = worked else {
-        say!("no share is left: the crawl is over or stopped");
+        say!("no share is left: the crawl is over or stopped (after `crawler cluster stop`, `resume` comes first)");
         return Ok(ExitCode::SUCCESS);
     };
     watching.terminal.finish();
@@ -120,7 +120,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         );
     }
     let (lost, learned) = watching.found.take().unwrap_or_default();
-    if !quiet {
+    if !quiet && !ended.has_left {
         let facts = SummaryFacts {
             about: SummaryOf::Dir(&task.dir),
             stats: &ended.stats,

@@ -249,7 +249,11 @@ pub async fn ask(cluster: &BrokerConnection, share: usize, question: &Question, 
     loop {
         let part = timeout(PATIENCE, parts.next()).await.ok().flatten();
         let Some(Message { status, headers, payload, reply, .. }) = part else {
-            return Err(broker(what)("it stopped answering"));
+            let share = share + 1;
+            let what = format!("asking the worker of share {share}");
+            let error =
+                format!("no answer for {} s; `crawler cluster status` shows whether it is alive", PATIENCE.as_secs());
+            return Err(broker(&what)(error));
         };
         if status == Some(StatusCode::NO_RESPONDERS) {
             return Ok(false);

@@ -98,6 +98,12 @@ impl BrokerArgs {
             let wrong = |error| ClusterError::Usage(format!("--creds {}: {error}", file.display()));
             options = options.credentials_file(file).await.map_err(wrong)?;
         }
+        if let Some((user, password)) = self.user()? {
+            options = match password {
+                Some(password) => options.user_and_password(user, password),
+                None => options.token(user),
+            };
+        }
         if let Some(file) = &self.tls_ca {
             options = options.add_root_certificates(file.clone()).require_tls(true);
         }
@@ -141,6 +147,22 @@ impl BrokerArgs {
             Err(_) => server,
         };
         self.servers().into_iter().map(shown).collect::<Vec<_>>().join(",")
+    }
+
+    /// The user and the password in the addresses of the brokers. A user without a password is a token.
+    fn user(&self) -> Result<Option<(String, Option<String>)>> {
+        let mut user = None;
+        for server in self.servers() {
+            let Ok(url) = Url::parse(&server) else { continue };
+            let plain = |part: &str| percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned();
+            let of_server = (!url.username().is_empty()).then(|| (plain(url.username()), url.password().map(plain)));
+            if of_server.is_some() && user.is_some() && user != of_server {
+                let what = "--cluster: the brokers of one cluster have one user; two are named";
+                return Err(ClusterError::Usage(what.into()));
+            }
+            user = user.or(of_server);
+        }
+        Ok(user)
     }
 
     /// The addresses of the brokers, one each: `nats://a,b,c` names three.
@@ -312,6 +334,17 @@ mod tests {
             let line = Line::try_parse_from(["crawler", "--cluster", text]).unwrap();
             assert_eq!(line.access.servers(), servers, "{text}");
         }
+    }
+
+    #[test]
+    fn a_user_or_a_token_may_stand_in_the_address_and_is_not_shown() {
+        let line = |text| Line::try_parse_from(["crawler", "--cluster", text]).unwrap().access;
+        let of = |text| line(text).user().unwrap();
+        assert_eq!(of("nats://a,b"), None);
+        assert_eq!(of("nats://me:s%40cret@a,b"), Some(("me".into(), Some("s@cret".into()))));
+        assert_eq!(of("nats://a,nats://token@b"), Some(("token".into(), None)));
+        assert!(matches!(line("nats://me:1@a,nats://me:2@b").user(), Err(ClusterError::Usage(_))));
+        assert!(!line("nats://me:secret@a,b").shown().contains("secret"));
     }
 
     #[test]

@@ -37,8 +37,12 @@ pub struct Seeker<'a> {
     pub board: &'a Board,
     /// The settings of the crawl.
     pub crawl: &'a Crawl,
+    /// The version of these settings.
+    pub version: u64,
     /// The identity of the worker.
     pub worker: Worker,
+    /// The identity of the file that locks the directory ([`Claim::place`]).
+    pub place: String,
     /// The share whose commits the directory has; `None` if it has none.
     pub bound: Option<usize>,
     /// Whether the worker only takes the place of one that is gone, and never gets a new share (`--spare`).
@@ -53,7 +57,7 @@ impl Seeker<'_> {
     pub async fn find(&self) -> Result<Option<(WorkerShare, HeldLease)>> {
         let mut assignment = self.join().await?;
         let length = Duration::from_millis(self.crawl.lease);
-        let mut seen = Vec::new();
+        let (mut seen, mut told) = (Vec::new(), None);
         loop {
             let shares = assignment.shares.len();
             seen.resize(shares, None);
@@ -62,9 +66,12 @@ impl Seeker<'_> {
             let (mut done, mut kept) = (0, 0);
             for share in wanted.iter().copied() {
                 let progress = self.board.get::<PeerProgress>(&keys::progress(share)).await?;
-                let is_done = progress.is_some_and(|progress| progress.record.phase == Phase::Ended);
-                let claim = Claim { worker: &self.worker.id, is_named: named.is_some(), is_done };
-                let has_left = is_done && assignment.shares[share].stay == Stay::Left;
+                let is_done = progress.as_ref().is_some_and(|progress| progress.record.is_done(self.version));
+                let has_ended = progress.is_some_and(|progress| progress.record.phase == Phase::Ended);
+                let has_left = has_ended && assignment.shares[share].stay == Stay::Left;
+                let is_done = is_done || has_left;
+                let (worker, is_named) = (self.worker.id.as_str(), named.is_some());
+                let claim = Claim { worker, place: &self.place, is_named, is_done };
                 if !has_left
                     && let Some(held) = HeldLease::take(self.board, share, claim, length, &mut seen[share]).await?
                 {
@@ -89,6 +96,17 @@ impl Seeker<'_> {
                     .change(keys::ASSIGNMENT, |assignment: &mut Assignment| Ok(assignment.join(&self.worker)))
                     .await?;
                 continue;
+            }
+            if told.as_ref() != Some(&wanted) && seen.iter().flatten().any(|seen: &LeaseSeen| seen.is_kept(length)) {
+                match named.or(self.bound) {
+                    Some(share) => tracing::warn!(
+                        "another process works on share {}, to which this directory belongs: this one waits until that \
+                         one has ended. To join with a new share, name an empty --dir",
+                        share + 1
+                    ),
+                    None => tracing::warn!("all shares have workers: this one waits until one of them is gone"),
+                }
+                told = Some(wanted.clone());
             }
             sleep(length / 20).await;
             assignment = self.board.need(keys::ASSIGNMENT).await?.record;

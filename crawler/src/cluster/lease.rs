@@ -122,6 +122,8 @@ impl LeaseSeen {
 pub struct Claim<'a> {
     /// The identity of the worker, which its directory keeps.
     pub worker: &'a str,
+    /// The identity of the file that locks the directory. A copy of the directory has another one.
+    pub place: &'a str,
     /// Whether the list of shares names this worker for the share. Others take the share only if it is abandoned.
     pub is_named: bool,
     /// Whether the work of the share is done.
@@ -147,13 +149,16 @@ impl HeldLease {
         *seen = Some(LeaseSeen { revision, since, renewed });
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
         // The directory is locked. So if a process of this boot had the lease in this directory, that process is dead.
-        let was_here = other.worker == claim.worker && other.boot == boot && !boot.is_empty();
+        // (A copy of the directory has the same worker, but another lock.)
+        let is_here = (other.worker.as_str(), other.place.as_str()) == (claim.worker, claim.place);
+        let was_here = is_here && other.boot == boot && !boot.is_empty();
         let is_free = was_here || other.released || (revision == 0 && claim.is_named);
         if !(is_free || since.elapsed() >= length) || (claim.is_done && !claim.is_named) {
             return Ok(None);
         }
-        let (worker, life, renewals) = (claim.worker.to_owned(), random::<8>()?, other.renewals + 1);
-        let record = Lease { worker, life, boot, renewals, released: false };
+        let (worker, place) = (claim.worker.to_owned(), claim.place.to_owned());
+        let (life, renewals) = (random::<8>()?, other.renewals + 1);
+        let record = Lease { worker, place, life, boot, renewals, released: false };
         let deadline = Deadline::new(length);
         let sent = since_boot();
         let Some(revision) = board.put(&key, &record, revision).await? else { return Ok(None) };

@@ -298,10 +298,7 @@ impl ShareHolder<'_> {
         if settings.limits.max_pages > 0 {
             let (board, life, most) = (self.board.clone(), self.life.clone(), settings.limits.max_pages);
             let keeper = Keeper { board, share, shares: 1, life, most, careless: false };
-            runtime.wait_for(async {
-                keeper.claim().await?;
-                keeper.give_back(stats.pages).await
-            })?;
+            runtime.wait_for(keeper.claim(stats.pages))?;
         }
         let (phase, stop_reason) = (Phase::Ended, Some(StopReason::Done));
         let progress =

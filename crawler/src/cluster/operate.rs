@@ -21,11 +21,11 @@ pub struct Shape {
     partitions: u32,
     /// Workers that share the hosts at first; crawling begins when all have come [default: those that have come when
     /// nobody has come for 5 s]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    workers: usize,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    workers: Option<u64>,
     /// Brokers that keep each message
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    replicas: usize,
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=5))]
+    replicas: u64,
     /// How long a worker's lease on its hosts is good for: brokers may be away for half of it before the worker pauses
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     lease: config::Duration,
@@ -34,7 +34,7 @@ pub struct Shape {
 impl Shape {
     /// The usual shape for a number of workers.
     pub fn of(workers: usize, lease: config::Duration) -> Self {
-        Self { partitions: 256.max(workers as u32), workers, replicas: 3, lease }
+        Self { partitions: 256.max(workers as u32), workers: Some(workers as u64), replicas: 3, lease }
     }
 }
 
@@ -60,10 +60,11 @@ pub async fn create(access: &BrokerArgs, shape: &Shape, mut settings: Settings, 
         let name = cluster.name();
         return Err(ClusterError::Usage(format!("there is a crawl {name:?} already; give another --name")));
     }
-    links::create(&cluster, shape.replicas).await?;
-    pages::create(&cluster, shape.replicas).await?;
-    commits::create(&cluster, shape.replicas).await?;
-    Board::create(&cluster, shape.replicas).await?;
+    let replicas = shape.replicas as usize;
+    links::create(&cluster, replicas).await?;
+    pages::create(&cluster, replicas).await?;
+    commits::create(&cluster, replicas).await?;
+    Board::create(&cluster, replicas).await?;
     let crawl = Crawl {
         format: FORMAT,
         recipe: signature::RECIPE.into(),
@@ -72,7 +73,7 @@ pub async fn create(access: &BrokerArgs, shape: &Shape, mut settings: Settings, 
         settings: settings.to_toml(),
         seeds,
         partitions: shape.partitions,
-        workers: shape.workers,
+        workers: shape.workers.unwrap_or(0) as usize,
         lease: shape.lease.0,
         created: Clock::System.now(),
     };
@@ -99,7 +100,7 @@ pub fn refuse_settings(settings: &Settings) -> Result<()> {
 
 /// Refuses a shape in which some workers would have nothing to do, or could not keep their hosts.
 fn refuse_shape(shape: &Shape) -> Result<()> {
-    if shape.workers > shape.partitions as usize {
+    if shape.workers.is_some_and(|workers| workers > u64::from(shape.partitions)) {
         return Err(ClusterError::Usage("more --workers than --partitions: some would have no hosts".into()));
     }
     if shape.lease.0 < 1_000 {
@@ -114,7 +115,16 @@ pub async fn want(access: &BrokerArgs, wish: WantedState, max_pages: Option<u64>
     if let Some(most) = max_pages {
         allow(&board, most).await?;
     }
-    board.set(keys::CONTROL, &Control { wish }).await.map(|_| ())
+    let unsure = |error| match error {
+        ClusterError::Broker { what, error } => {
+            let error = format!(
+                "{error}. The order may have been stored all the same, and hold later: see `crawler cluster status`"
+            );
+            ClusterError::Broker { what, error }
+        }
+        other => other,
+    };
+    board.set(keys::CONTROL, &Control { wish }).await.map(|_| ()).map_err(unsure)
 }
 
 /// Changes `--max-pages`.

@@ -45,10 +45,11 @@ impl Quota {
         most.saturating_sub(self.shares.iter().map(|grant| grant.pages).sum())
     }
 
-    /// Whether every page that may be fetched was fetched. `fetched` has the number of each share.
+    /// Whether every page that may be fetched was fetched. `fetched` has the number of each share. (It is larger than
+    /// the number granted if the share has left a crawl that had no limit then.)
     pub fn is_spent(&self, most: u64, fetched: &[u64]) -> bool {
         let granted = self.shares.iter().map(|grant| grant.pages).chain(std::iter::repeat(0));
-        self.left(most) == 0 && fetched.iter().zip(granted).all(|(fetched, granted)| *fetched == granted)
+        self.left(most) == 0 && fetched.iter().zip(granted).all(|(fetched, granted)| *fetched >= granted)
     }
 
     fn of(&mut self, share: usize) -> &mut Grant {
@@ -77,14 +78,15 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Makes this process the only one that changes the entry of the share. Returns the number of pages that the share
-    /// may fetch.
-    pub async fn claim(&self) -> Result<u64> {
+    /// Makes this process the only one that changes the entry of the share. The share has fetched this many pages, and
+    /// may fetch no more at first: pages that it was given are given back, because the limit may be lower now. And pages
+    /// that it has fetched without a limit count, too. Returns the number of pages that the share may fetch.
+    pub async fn claim(&self, fetched: u64) -> Result<u64> {
         let claim = |quota: &mut Quota| {
-            quota.of(self.share).life.clone_from(&self.life);
+            *quota.of(self.share) = Grant { life: self.life.clone(), pages: fetched };
             Ok(true)
         };
-        Ok(self.board.change(keys::QUOTA, claim).await?.of(self.share).pages)
+        self.board.change(keys::QUOTA, claim).await.map(|_| fetched)
     }
 
     /// Takes about `wanted` pages more than `before`. Returns the number that the share may fetch then: `before` if no
@@ -186,6 +188,8 @@ mod tests {
         assert!(quota.is_spent(9, &[3, 0, 6]));
         assert!(quota.is_spent(9, &[3, 0, 6, 0]), "a share that never asked");
         assert!(!quota.is_spent(9, &[3, 0, 5]), "one page may still be fetched");
+        assert!(quota.is_spent(9, &[3, 40, 6]), "a share that fetched without a limit");
+        assert!(quota.is_spent(5, &[3, 0, 6]), "the limit is lower now");
         assert!(!quota.is_spent(10, &[3, 0, 6]), "one was given to nobody");
     }
 }

@@ -78,6 +78,8 @@ pub struct Worker {
 pub struct Lease {
     /// The worker ([`Worker::id`]).
     pub worker: String,
+    /// The identity of the file that locks the directory of the worker: device and inode.
+    pub place: String,
     /// A random name of the process.
     pub life: String,
     /// The boot id of the machine, as the kernel gives it.

@@ -17,11 +17,11 @@ use super::holder::ShareHolder;
 use super::logged::Logged;
 use super::patience::patiently;
 use super::quota::Keeper;
-use super::record::Crawl;
+use super::record::{Crawl, WantedState};
 use super::snapshots::{Taken, Tap};
 use super::task::WorkerError;
 use super::waiting::Wait;
-use super::watch::{Watch, Why};
+use super::watch::{self, Watch, Why};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::engine::{self, Control, EngineError, Event, Observer, Stats, StopReason};
@@ -78,11 +78,18 @@ impl Run<'_> {
             most,
             careless: task.without.quota,
         };
+        let parts = dir.start(settings, crawl.seeds.clone(), Clock::System, self.control.1.clone())?;
+        let is_over = || deadline.is_over();
+        let fetched = parts.stats.pages;
         let quota = match most {
             0 => None,
-            _ => Some((runtime.wait_for(patiently(|| deadline.is_over(), async || keeper.claim().await))?, keeper)),
+            _ => Some((runtime.wait_for(patiently(is_over, async || keeper.claim(fetched).await))?, keeper)),
         };
-        let parts = dir.start(settings, crawl.seeds.clone(), Clock::System, self.control.1.clone())?;
+        // An engine that starts while the crawl is paused sends no request.
+        let wish = runtime.wait_for(patiently(is_over, async || watch::wish(board).await))?;
+        if wish != WantedState::Run {
+            let _ = self.control.0.send(watch::order_of(wish));
+        }
         let start = Start {
             cluster: cluster.clone(),
             runtime: runtime.handle().clone(),
@@ -107,6 +114,7 @@ impl Run<'_> {
             deadline: deadline.clone(),
             most,
             revision: self.versioned.revision,
+            wish,
             known_shares: known_shares.clone(),
             events: events.clone(),
             control: self.control.0.clone(),

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Result;
-use super::board::Board;
+use super::board::{Board, Versioned};
 use super::connect::{Broker, BrokerArgs, BrokerConnection};
 use super::operate::open;
 use super::record::{Control, Lease, WantedState, Worker, keys};
@@ -112,7 +112,7 @@ pub async fn status(access: &BrokerArgs) -> Result<CrawlStatus> {
 
 /// The status of a crawl, over an open connection.
 pub(super) async fn look(access: &BrokerArgs, cluster: &BrokerConnection, board: &Board) -> Result<CrawlStatus> {
-    let crawl = crawl(board).await?.record;
+    let Versioned { record: crawl, revision: version, .. } = crawl(board).await?;
     let max_pages = crawl.settings().map_or(0, |settings| settings.limits.max_pages);
     let lease = crawl.lease;
     let wish = board.get::<Control>(keys::CONTROL).await?.map_or(WantedState::Run, |message| message.record.wish);
@@ -126,7 +126,12 @@ pub(super) async fn look(access: &BrokerArgs, cluster: &BrokerConnection, board:
         let told = board.get::<PeerProgress>(&keys::progress(share)).await?;
         let (progress, silent) =
             told.map_or((PeerProgress::default(), 0), |told| (told.record, (now - told.written).max(0)));
-        let PeerProgress { phase, links_at, queued, open, stats, stop_reason, lost, .. } = progress;
+        let must_start = progress.phase == Phase::Ended && !progress.is_done(version) && stay != Stay::Left;
+        let PeerProgress { mut phase, links_at, queued, open, mut stats, mut stop_reason, lost, .. } = progress;
+        if must_start {
+            // It has ended with other seeds or limits, so its work is not done.
+            (phase, stop_reason, stats.complete) = (Phase::Stopped, Some(StopReason::Stopped), false);
+        }
         let held = board.get::<Lease>(&keys::lease(share)).await?;
         let held = LeaseState::of(held.map(|lease| (lease.record, (now - lease.written).max(0))), lease);
         let links_wait = last_link(cluster, share).await? > links_at;
@@ -178,7 +183,11 @@ impl fmt::Display for LeaseState {
             Self::Never => write!(f, "nobody has it yet"),
             Self::Yes { renewed } => write!(f, "renewed {renewed} s ago"),
             Self::Late { renewed, free_in: 0 } => {
-                write!(f, "not renewed for {renewed} s: its worker is gone; start it again, or start another")
+                write!(
+                    f,
+                    "not renewed for {renewed} s: its worker is gone, or was cut off from the brokers; if it does not \
+                     come back, start it again, or start another"
+                )
             }
             Self::Late { renewed, free_in } => {
                 write!(
@@ -229,7 +238,10 @@ impl fmt::Display for CrawlStatus {
                 worker.open.to_string(),
                 links.into(),
                 format!("{} s", worker.silent),
-                worker.held.to_string(),
+                match (worker.phase, worker.held) {
+                    (Phase::Ended | Phase::Stopped, LeaseState::Late { .. }) => "its worker has ended".into(),
+                    (_, held) => held.to_string(),
+                },
             ]);
         }
         let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);

@@ -23,7 +23,7 @@ use super::known_shares::KnownShares;
 use super::lease::Deadline;
 use super::quota::Quota;
 use super::record::{Control, Crawl, WantedState, keys};
-use super::shares::Assignment;
+use super::shares::{Assignment, Stay};
 use super::tail::last;
 use super::{Result, broker, links};
 use crate::engine::{All, Control as ToEngine, Event, PeerProgress, Phase};
@@ -48,6 +48,8 @@ pub struct Watch {
     /// The revision of the crawl's record with which the engine was started. A later revision has other seeds or
     /// limits.
     pub revision: u64,
+    /// The order of the operator that the engine has got.
+    pub wish: WantedState,
     /// The list of shares, for the engine.
     pub known_shares: KnownShares,
     /// The channel of events to the engine.
@@ -74,7 +76,7 @@ impl Watch {
     pub async fn run(self, mut progress: watch::Receiver<PeerProgress>) -> Why {
         let (mut told, mut told_at) = (None, Instant::now());
         let mut looked_at: Option<Instant> = None;
-        let (mut wish, mut why) = (WantedState::Run, Why::Itself);
+        let (mut wish, mut why) = (self.wish, Why::Itself);
         loop {
             // The channel may close before the engine has told its last progress. Then the engine has failed.
             let is_gone = matches!(timeout(LOOK, progress.changed()).await, Ok(Err(_)));
@@ -83,6 +85,7 @@ impl Watch {
             let is_new = told.as_ref().is_none_or(|(phase, round)| (*phase, *round) != (now.phase, now.round));
             // A worker that may have lost the share says nothing about it any more.
             if self.deadline.holds() && (is_new || told_at.elapsed() >= TELL) {
+                let now = PeerProgress { version: self.revision, ..now.clone() };
                 match self.board.set(&keys::progress(self.place.share), &now).await {
                     Ok(_) => (told, told_at) = (Some((now.phase, now.round)), Instant::now()),
                     Err(error) => tracing::warn!("{error}"),
@@ -99,15 +102,10 @@ impl Watch {
                 Ok(BoardView { wanted, seeds, shares, quiet }) => {
                     if wanted != wish {
                         wish = wanted;
-                        let order = match wish {
-                            WantedState::Run => ToEngine::Resume,
-                            WantedState::Pause => ToEngine::Pause,
-                            WantedState::Stop => ToEngine::Stop,
-                        };
                         if wish == WantedState::Stop {
                             why = Why::Operator;
                         }
-                        let _ = self.control.send(order);
+                        let _ = self.control.send(order_of(wish));
                     }
                     if (seeds || shares) && why == Why::Itself {
                         why = if shares { Why::Shares } else { Why::Seeds };
@@ -124,8 +122,7 @@ impl Watch {
 
     /// Reads the board.
     async fn look(&self, own: &PeerProgress) -> Result<BoardView> {
-        let wanted =
-            self.board.get::<Control>(keys::CONTROL).await?.map_or(WantedState::Run, |message| message.record.wish);
+        let wanted = wish(&self.board).await?;
         let seeds = self.board.need::<Crawl>(keys::CRAWL).await?.revision != self.revision;
         let assignment = self.known_shares.refresh(&self.board).await?;
         let shares = assignment.concerns(self.place.share);
@@ -143,23 +140,27 @@ impl Watch {
         if !assignment.moves.is_empty() {
             return Ok(None);
         }
-        let (mut places, mut over, mut is_full, mut fetched) = (Vec::new(), true, false, Vec::new());
-        for share in 0..assignment.shares.len() {
+        let (mut waiting, mut over, mut is_full, mut fetched) = (Vec::new(), true, false, Vec::new());
+        for (share, of) in assignment.shares.iter().enumerate() {
             let Some(message) = self.board.get::<PeerProgress>(&keys::progress(share)).await? else { return Ok(None) };
-            let PeerProgress { phase, round, links_at, stats, .. } = message.record;
-            let is_own_past = share == self.place.share && round != own.round;
-            if !phase.is_quiet() || is_own_past {
+            let told = message.record;
+            // A worker that has ended with other seeds or limits must start again. It may then have much to do.
+            let (has_left, is_done) = (of.stay == Stay::Left, told.is_done(self.revision));
+            let is_own_past = share == self.place.share && told.round != own.round;
+            let must_start = told.phase == Phase::Ended && !is_done && !has_left;
+            if !told.phase.is_quiet() || must_start || is_own_past {
                 return Ok(None);
             }
-            over &= phase != Phase::Idle;
-            is_full |= phase == Phase::Full;
-            fetched.push(stats.pages);
-            places.push((phase, links_at));
+            over &= told.phase != Phase::Idle;
+            is_full |= told.phase == Phase::Full;
+            fetched.push(told.stats.pages);
+            if !has_left {
+                waiting.push((share, told.links_at));
+            }
         }
-        for (share, (phase, place)) in places.into_iter().enumerate() {
-            if phase != Phase::Ended && last_link(&self.cluster, share).await? > place {
-                return Ok(None);
-            }
+        let mut links_wait = false;
+        for (share, place) in waiting {
+            links_wait |= last_link(&self.cluster, share).await? > place;
         }
         // While hosts move, they belong to nobody, or to a worker that has not reported them yet.
         if !Arc::ptr_eq(&self.known_shares.refresh(&self.board).await?, assignment) {
@@ -167,6 +168,7 @@ impl Watch {
         }
         if self.most > 0 {
             let quota = self.board.get::<Quota>(keys::QUOTA).await?.map(|message| message.record).unwrap_or_default();
+            // Links cannot change this any more.
             if quota.is_spent(self.most, &fetched) {
                 return Ok(Some(All::Spent));
             }
@@ -175,7 +177,24 @@ impl Watch {
                 return Ok(None);
             }
         }
+        if links_wait {
+            return Ok(None);
+        }
         Ok(Some(if over { All::Over } else { All::Quiet }))
+    }
+}
+
+/// The wish of the operator.
+pub async fn wish(board: &Board) -> Result<WantedState> {
+    Ok(board.get::<Control>(keys::CONTROL).await?.map_or(WantedState::Run, |message| message.record.wish))
+}
+
+/// The order to the engine that the wish of the operator means.
+pub fn order_of(wish: WantedState) -> ToEngine {
+    match wish {
+        WantedState::Run => ToEngine::Resume,
+        WantedState::Pause => ToEngine::Pause,
+        WantedState::Stop => ToEngine::Stop,
     }
 }
 

@@ -105,7 +105,10 @@ async fn seek(task: &WorkerTask) -> std::result::Result<Entered, WorkerError> {
     let worker = Worker { id: member.worker.clone(), host: machine(), dir };
     let (bound, is_spare, has_snapshots) = (member.share, task.is_spare, task.snapshots.is_some());
     let (cluster_of, crawl) = (&cluster, &versioned.record);
-    let seeker = Seeker { cluster: cluster_of, board: &board, crawl, worker, bound, is_spare, has_snapshots };
+    let (version, place) = (versioned.revision, place_of(&lock)?);
+    let board_of = &board;
+    let seeker =
+        Seeker { cluster: cluster_of, board: board_of, crawl, version, worker, place, bound, is_spare, has_snapshots };
     let found = patiently(never, async || seeker.find().await).await?;
     Ok(Entered { cluster, board, versioned, member, found, _lock: lock })
 }
@@ -277,6 +280,13 @@ fn lock(task: &WorkerTask) -> Result<std::fs::File> {
     let file = std::fs::File::create(task.dir.join("worker.lock"))?;
     file.try_lock().map_err(|_| ClusterError::Usage(foreign(task, "is another worker's, which runs")))?;
     Ok(file)
+}
+
+/// The identity of the lock of a directory on this machine.
+fn place_of(lock: &std::fs::File) -> Result<String> {
+    use std::os::unix::fs::MetadataExt;
+    let lock = lock.metadata()?;
+    Ok(format!("{:x}:{:x}", lock.dev(), lock.ino()))
 }
 
 fn foreign(task: &WorkerTask, what: &str) -> String {

@@ -237,6 +237,7 @@ impl Engine<'_> {
             queued,
             open,
             stats,
+            version: 0,
             stop_reason,
             lost,
         });

@@ -178,6 +178,10 @@ struct Engine<'a> {
 impl Engine<'_> {
     fn run(&mut self) -> Result<StopReason> {
         loop {
+            // An order that has come before the run, or meanwhile, holds for the jobs that would begin now.
+            while let Ok(order) = self.control.try_recv() {
+                self.obey(order);
+            }
             if self.stopping.is_none() {
                 self.check_limits();
             }
@@ -295,17 +299,14 @@ impl Engine<'_> {
         Ok(reason)
     }
 
-    fn check_limits(&mut self) {
-        let (now, limits) = (self.now(), &self.state.settings.limits);
-        // If several processes crawl, the limit is that of all of them.
-        let is_alone = self.state.peer_state.is_none();
-        let is_full = is_alone && limits.max_pages > 0 && self.state.ledger.stats.pages >= limits.max_pages;
-        if is_full && self.state.requisites == 0 {
-            self.stopping = Some((StopReason::PageLimit, now + GRACE));
-        } else if limits.time_limit.0 > 0 && now >= self.state.ledger.started() + limits.time_limit.0 {
-            self.stopping = Some((StopReason::TimeLimit, now + GRACE));
-        } else if self.state.round_is_over() {
-            self.stopping = Some((StopReason::Done, now + GRACE));
+    fn obey(&mut self, order: Control) {
+        match order {
+            Control::Stop => {
+                let grace = self.now() + GRACE;
+                self.stopping.get_or_insert((StopReason::Stopped, grace));
+            }
+            Control::Pause => self.paused = true,
+            Control::Resume => self.paused = false,
         }
     }
 
@@ -323,7 +324,8 @@ impl Engine<'_> {
             deadline = deadline.min(grace);
         } else if self.more && !self.paused {
             deadline = now;
-        } else if self.jobs.has_credit()
+        } else if !self.paused
+            && self.jobs.has_credit()
             && let Some(due) = [self.due, self.visits_due()].into_iter().flatten().min()
         {
             if self.jobs.open() == 0 && !self.state.access.is_away() && self.state.clock.skip_to(due) {
@@ -341,13 +343,8 @@ impl Engine<'_> {
         let until = Instant::now() + Duration::from_millis(deadline.saturating_sub(now));
         let (reports, control, logged_in) = (self.wakes(), self.control.clone(), self.logged_in.clone());
         select_biased! {
-            recv(control) -> wish => match wish {
-                Ok(Control::Stop) => {
-                    let grace = self.now() + GRACE;
-                    self.stopping.get_or_insert((StopReason::Stopped, grace));
-                }
-                Ok(Control::Pause) => self.paused = true,
-                Ok(Control::Resume) => self.paused = false,
+            recv(control) -> order => match order {
+                Ok(order) => self.obey(order),
                 Err(_) => self.control = never(),
             },
             recv(logged_in) -> done => {

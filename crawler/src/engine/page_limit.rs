@@ -1,11 +1,27 @@
-//! The part of the engine that obeys `--max-pages`.
+//! The part of the engine that obeys the limits of a run, above all `--max-pages`.
 
 use frontier::{JobKind, Next, Outcome};
 
-use super::Engine;
 use super::error::Result;
+use super::stats::StopReason;
+use super::{Engine, GRACE};
 
 impl Engine<'_> {
+    /// Begins to end the run if it has come to a limit.
+    pub(super) fn check_limits(&mut self) {
+        let (now, limits) = (self.now(), &self.state.settings.limits);
+        // If several processes crawl, the limit is that of all of them.
+        let is_alone = self.state.peer_state.is_none();
+        let is_full = is_alone && limits.max_pages > 0 && self.state.ledger.stats.pages >= limits.max_pages;
+        if is_full && self.state.requisites == 0 {
+            self.stopping = Some((StopReason::PageLimit, now + GRACE));
+        } else if limits.time_limit.0 > 0 && now >= self.state.ledger.started() + limits.time_limit.0 {
+            self.stopping = Some((StopReason::TimeLimit, now + GRACE));
+        } else if self.state.round_is_over() {
+            self.stopping = Some((StopReason::Done, now + GRACE));
+        }
+    }
+
     /// Whether `--max-pages` allows no more page jobs than are open now.
     pub(super) fn is_full(&self) -> bool {
         let (limit, pages, open) =

@@ -158,12 +158,23 @@ pub struct PeerProgress {
     pub open: usize,
     /// The counters.
     pub stats: Stats,
+    /// The version of the seeds and limits with which it works or has worked. (The engine does not know it; those who
+    /// pass the progress on write it.)
+    #[serde(default)]
+    pub version: u64,
     /// The reason why it has ended, if it has.
     #[serde(default)]
     pub stop_reason: Option<StopReason>,
     /// Its estimate of the unique pages among the URLs held back, if there is one.
     #[serde(default)]
     pub lost: Option<Lost>,
+}
+
+impl PeerProgress {
+    /// Whether it has ended with these seeds and limits, so that there is nothing left for it to do.
+    pub fn is_done(&self, version: u64) -> bool {
+        self.phase == Phase::Ended && self.version == version
+    }
 }
 
 /// The phase of a process.
