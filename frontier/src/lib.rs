@@ -34,7 +34,7 @@ pub use frontier::{
     BudgetView, Counts, Frontier, HostState, HostView, NamedBy, QueuedAs, Skipped, Walk, cut, stored_budgets,
     stored_notes,
 };
-pub use hold::{Draw, Drawn, Lot, Lots, Prospect, Sample, SampleSpec, Strata, StrataDraw, Trial};
+pub use hold::{Draw, Drawn, Lot, Lots, Prospect, Sample, SampleSpec, Strata, StrataDraw, Trial, shape};
 pub use host::Expected;
 pub use host::errands::{Asker, Errand};
 pub use host::note::HostNote;

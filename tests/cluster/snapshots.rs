@@ -112,14 +112,17 @@ const TRIES: u32 = 5;
 /// A record of the state: the number of the key space, the key, and the value.
 type Record = (usize, Vec<u8>, Vec<u8>);
 
-/// All records about URLs, hosts and pages, without those that follow from the pages of all workers.
+/// All records about URLs, hosts and pages, without those that follow from the pages of all workers, and without the
+/// work in the background that each start adds (a worker that is stopped at once has not done it).
 fn records(dir: &Path) -> anyhow::Result<Vec<Record>> {
     let disk = CrawlDir::open_disk(dir)?;
     let mut records = Vec::new();
     let follows = |space: Space| dedup_stage::spaces::JUDGE.contains(&space) || space == crawler::spaces::ELSEWHERE;
     for space in crawler::spaces::of_crawl().iter().filter(|space| *space != Space::META && !follows(*space)) {
         disk.scan(space, &[], &[], &mut |key, value| {
-            records.push((space.number(), key.to_vec(), value.to_vec()));
+            if space != frontier::spaces::FRONTIER_OWN || key.first() != Some(&b'w') {
+                records.push((space.number(), key.to_vec(), value.to_vec()));
+            }
             ControlFlow::Continue(())
         })?;
     }

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use crawler::estimate::{Found, Lost};
 use tests::gate::{
-    Archives, Branches, Crawled, Dates, Honest, Lists, Menus, Parts, Sections, Shape, Site, Tenants, Trap, run, walk,
+    Archives, Branches, Crawled, Dates, Franchise, Honest, Lists, Menus, Parts, Sections, Shape, Site, Tenants, TownAt,
+    Trap, run, walk,
 };
 
 /// The settings of the gate: the default, and without the rescue at the end.
@@ -347,6 +348,27 @@ fn the_blogs_that_have_articles_are_found_among_many_equal_hosts() -> anyhow::Re
         let (found, all) = (drop.seen.things.len(), truth.things.len());
         println!("{writers} % write {articles} articles: {found} of {all} found with {} fetches", fetches(&drop));
         assert!(found * 100 >= all * 99, "{writers} % write {articles} articles: {found} of {all}");
+    }
+    Ok(())
+}
+
+/// Catches words of its own that count only where a page is tried as one of a template. The pages behind equal pages are
+/// held for the pages of the first town, and only the rescue tries them.
+#[test]
+fn a_few_own_words_behind_equal_pages_are_found() -> anyhow::Result<()> {
+    use TownAt::{Folder, SubDomain, Tree};
+    for (seed, place, towns, words) in [
+        (1, Folder, 60, (200, 8)),
+        (2, Folder, 20, (150, 6)),
+        (3, Folder, 40, (600, 12)),
+        (4, SubDomain, 40, (200, 8)),
+        (5, Tree, 64, (200, 10)),
+    ] {
+        let site: Arc<dyn Site> = Arc::new(Franchise::draw(seed, place, towns, words));
+        let (truth, drop) = (walk(&*site), run(&site, &[DROP, &[("scope.scope", "domain")]].concat())?);
+        let (found, all) = (drop.seen.things.len(), truth.things.len());
+        println!("{place:?}, {towns} towns, {words:?} words: {found} of {all} found with {} fetches", fetches(&drop));
+        assert!(found * 100 >= all * 99, "{place:?}, {words:?} words: {found} of {all}");
     }
     Ok(())
 }

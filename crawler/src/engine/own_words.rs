@@ -3,23 +3,27 @@
 //! beside that text, and then its links are worth following.
 //!
 //! Only trials are looked at: pages that are fetched to see what the links of a duplicate are worth. The words of a
-//! trial are compared with those of earlier trials of its host. A row of words is *known* if an earlier trial had it.
+//! trial are compared with those of earlier trials of its registrable domain. A row of words is *known* if an earlier trial had it.
 //! If most words of a trial stand in known rows, and some words in a row do not, these are its *own words*.
 //!
 //! A copy that was edited here and there has single words of its own, and they do not count. A text that changes from
 //! visit to visit (a quotation, an advertisement) comes from a stock, so some trials show what others have shown. If
 //! there are too many such trials, own words do not count any more, and those that did are taken back. (This is decided
-//! for each template of links: see the frontier's trials of news. At the end of a crawl, links of any template are tried.
-//! Then own words count only on a host that has a template with many such trials, and none with a stock.)
+//! for each template of links: see the frontier's trials of news.)
 //!
-//! All this is in memory only. After a restart, a host has to show its text once more.
+//! At the end of a crawl, links of any template are tried, and what they were worth cannot be taken back. So own words
+//! count only after several URLs of the domain with the same shape had some, and while there is no sign of a stock. (Or
+//! after many trials of one of its templates had some.) A page that only repeats a page without own words is no such
+//! sign: beside the pages of towns, for example, their equal overviews are tried, too.
+//!
+//! All this is in memory only. After a restart, a domain has to show its text once more.
 
 use std::collections::HashMap;
 
 use dedup_stage::judge::{Judgement, Verdict};
 use dedup_stage::page::{BORDER, FILLING, WordMark};
-use frontier::{Job, Trial};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use frontier::{Job, Trial, shape};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::message::PageFinding;
 use super::state::EngineState;
@@ -36,17 +40,28 @@ pub(super) enum OwnWords {
     OfStock,
 }
 
+/// The kind of a trial, with the hash of what is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Tried {
+    /// Links of this template.
+    Template(u64),
+    /// URLs of this shape.
+    Shape(u64),
+}
+
 /// The rows of words that trials have shown.
 #[derive(Debug, Default)]
 pub(super) struct ShownWords {
-    /// A part of the hash of each row, at a place that another part of it names. Empty until there is a trial.
+    /// A part of the hash of each row, at a place that another part of it names. Empty until there is a trial. Whole
+    /// texts are remembered in the same way.
     rows: Vec<u32>,
-    /// By the hash of the host and the template of the trials. With [`ShownWords::ANY`] in place of a template: trials
-    /// that are no trials of a template, and whether some template of the host has a stock.
-    templates: HashMap<(u64, u64), Trials>,
+    /// By the hash of the domain.
+    trials: HashMap<(u64, Tried), Trials>,
+    /// The templates of each domain.
+    templates: HashMap<u64, OfDomain>,
 }
 
-/// The trials of a template of whose text most was known.
+/// The trials of one kind of whose text most was known.
 #[derive(Clone, Copy, Debug, Default)]
 struct Trials {
     /// Those with own words.
@@ -55,15 +70,24 @@ struct Trials {
     without: u32,
     /// Whether the words come from a stock.
     has_stock: bool,
-    /// With [`ShownWords::ANY`]: the number of trials with own words of the template that has most of them.
+}
+
+/// All templates of a domain.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfDomain {
+    /// Whether the words of some template come from a stock.
+    has_stock: bool,
+    /// The number of trials with own words of the template that has most of them.
     most: u32,
 }
 
+/// What is remembered of a whole text: that a trial had it, and that it had own words then.
+const SHOWN: u64 = 1;
+const WITH_OWN: u64 = 2;
+
 impl ShownWords {
-    /// At most this many templates are remembered. When there are more, all are forgotten.
-    const TEMPLATES: usize = config::bounds::HOSTS_COMPARED;
-    /// In place of a template.
-    const ANY: u64 = 0;
+    /// At most this many templates and shapes are remembered. When there are more, all are forgotten.
+    const TRIALS: usize = config::bounds::HOSTS_COMPARED;
     const ROWS: usize = config::bounds::ROWS_OF_WORDS;
     /// The words of a row.
     const ROW: usize = 4;
@@ -73,12 +97,13 @@ impl ShownWords {
     const FEW: u32 = 5;
     /// … apart from this many. (Some paragraphs of a law are repealed.)
     const APART: u32 = 2;
-    /// A trial of no template has own words only if a template of its host has so many trials with own words. Fewer do
-    /// not show whether there is a stock.
+    /// Trials of a shape have own words after so many of them had some. Fewer do not show whether there is a stock.
+    const SEVERAL: u32 = 5;
+    /// They also do after so many trials of a template of the domain had some, if no template has a stock.
     const SURE: u32 = 10;
 
     /// The words that only this trial has. All its words are remembered.
-    fn page(&mut self, host: u64, template: u64, marks: &[WordMark]) -> OwnWords {
+    fn page(&mut self, domain: u64, tried: Tried, marks: &[WordMark]) -> OwnWords {
         if marks.len() < Self::ROW {
             return OwnWords::None;
         }
@@ -94,7 +119,7 @@ impl ShownWords {
                 // A block that is shorter than a row is a row.
                 let is_short = at == 0 && block.len() < Self::ROW;
                 let words = if is_short { Some(block) } else { block.get(at..at + Self::ROW) };
-                if words.is_some_and(|words| self.show(host, words)) {
+                if words.is_some_and(|words| self.show(domain, words)) {
                     known_to = at + Self::ROW;
                 }
                 let says = usize::from(*word != FILLING);
@@ -106,42 +131,70 @@ impl ShownWords {
                 longest = longest.max(row);
             }
         }
+        let text = marks.iter().fold(domain, |hash, mark| xxh3_64_with_seed(&mark.to_le_bytes(), hash));
+        let of_text = |what| xxh3_64_with_seed(&text.to_le_bytes(), what);
+        let was_shown = self.show_hash(of_text(SHOWN));
         if 2 * known < all {
             return OwnWords::None;
         }
-        let key = (host, template);
-        if self.templates.len() >= Self::TEMPLATES && !self.templates.contains_key(&key) {
+        let has_own = longest >= Self::LEAST;
+        if has_own {
+            self.show_hash(of_text(WITH_OWN));
+        } else if matches!(tried, Tried::Shape(_)) && was_shown && !self.has_hash(of_text(WITH_OWN)) {
+            return OwnWords::None;
+        }
+        if self.trials.len() >= Self::TRIALS && !self.trials.contains_key(&(domain, tried)) {
+            self.trials.clear();
             self.templates.clear();
         }
-        let trials = self.templates.entry(key).or_default();
-        let has_own = longest >= Self::LEAST;
+        let trials = self.trials.entry((domain, tried)).or_default();
         *if has_own { &mut trials.with } else { &mut trials.without } += 1;
         let others = trials.without.saturating_sub(Self::APART);
         trials.has_stock |= others * Self::FEW > trials.with + trials.without;
-        let (with, has_stock) = (trials.with, trials.has_stock);
-        let any = self.templates.entry((host, Self::ANY)).or_default();
-        any.has_stock |= has_stock;
-        if template != Self::ANY {
-            any.most = any.most.max(with);
-        }
+        let Trials { with, has_stock, .. } = *trials;
+        let counts = match tried {
+            Tried::Template(_) => {
+                let of_domain = self.templates.entry(domain).or_default();
+                of_domain.has_stock |= has_stock;
+                of_domain.most = of_domain.most.max(with);
+                true
+            }
+            Tried::Shape(_) => {
+                let of_domain = self.templates.get(&domain).copied().unwrap_or_default();
+                with > Self::SEVERAL || of_domain.most >= Self::SURE && !of_domain.has_stock
+            }
+        };
         match has_own {
             _ if has_stock => OwnWords::OfStock,
-            true if template != Self::ANY || any.most >= Self::SURE => OwnWords::Few,
+            true if counts => OwnWords::Few,
             _ => OwnWords::None,
         }
     }
 
     /// Whether a trial has shown this row of words. It is remembered.
-    fn show(&mut self, host: u64, words: &[WordMark]) -> bool {
+    fn show(&mut self, domain: u64, words: &[WordMark]) -> bool {
         let mut bytes = [0; Self::ROW * size_of::<WordMark>()];
         for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
             *place = word.to_le_bytes();
         }
-        let hash = xxh3_64_with_seed(&bytes, host);
-        // 0 says that a place is empty.
-        let (place, part) = ((hash >> 32) as usize % Self::ROWS, hash as u32 | 1);
+        self.show_hash(xxh3_64_with_seed(&bytes, domain))
+    }
+
+    /// Whether something with this hash was shown. It is remembered.
+    fn show_hash(&mut self, hash: u64) -> bool {
+        let (place, part) = place_of(hash);
         std::mem::replace(&mut self.rows[place], part) == part
     }
+
+    fn has_hash(&self, hash: u64) -> bool {
+        let (place, part) = place_of(hash);
+        self.rows[place] == part
+    }
+}
+
+/// The place of a hash among the rows, and what stands there. (0 says that a place is empty.)
+fn place_of(hash: u64) -> (usize, u32) {
+    ((hash >> 32) as usize % ShownWords::ROWS, hash as u32 | 1)
 }
 
 impl EngineState<'_> {
@@ -150,11 +203,11 @@ impl EngineState<'_> {
         if finding.word_marks.is_empty() || job.page.visit > 1 {
             return OwnWords::None;
         }
-        let template = match job.trial.as_deref() {
-            Some(Trial::News { template }) => *template,
-            _ => ShownWords::ANY,
+        let tried = match job.trial.as_deref() {
+            Some(Trial::News { template }) => Tried::Template(*template),
+            _ => Tried::Shape(xxh3_64(shape(&job.url).as_bytes())),
         };
-        let own_words = self.shown_words.page(job.page.url.site.host, template, &finding.word_marks);
+        let own_words = self.shown_words.page(job.page.url.site.domain, tried, &finding.word_marks);
         if matches!(judgement.verdict, Verdict::Near { .. }) { own_words } else { OwnWords::None }
     }
 }
@@ -163,8 +216,9 @@ impl EngineState<'_> {
 mod tests {
     use super::*;
 
-    const HOST: u64 = 7;
-    const TEMPLATE: u64 = 5;
+    const DOMAIN: u64 = 7;
+    const TEMPLATE: Tried = Tried::Template(5);
+    const SHAPE: Tried = Tried::Shape(5);
 
     /// Words that appear on no other page.
     fn words(random: &mut fastrand::Rng, count: usize) -> Vec<WordMark> {
@@ -173,7 +227,7 @@ mod tests {
 
     fn judge(pages: impl IntoIterator<Item = Vec<WordMark>>) -> Vec<OwnWords> {
         let mut shown_words = ShownWords::default();
-        pages.into_iter().map(|page| shown_words.page(HOST, TEMPLATE, &page)).collect()
+        pages.into_iter().map(|page| shown_words.page(DOMAIN, TEMPLATE, &page)).collect()
     }
 
     #[test]
@@ -234,22 +288,40 @@ mod tests {
         assert!(!judge((0..3).map(|_| page()).collect::<Vec<_>>()).contains(&OwnWords::Few));
     }
 
+    /// Catches own words that count only where a template was tried.
     #[test]
-    fn trials_of_no_template_need_a_template_with_many() {
+    fn trials_of_a_shape_need_some_that_had_own_words_and_equal_pages_beside_them_do_not_matter() {
+        use OwnWords::{Few, None};
         let mut random = fastrand::Rng::with_seed(1);
         let text = words(&mut random, 100);
         let mut page = || [&text[..], &words(&mut random, 9)].concat();
         let mut shown_words = ShownWords::default();
-        for with in 0..ShownWords::SURE {
-            shown_words.page(HOST, TEMPLATE, &page());
-            assert_eq!(shown_words.page(HOST, ShownWords::ANY, &page()), OwnWords::None, "{with}");
+        shown_words.page(DOMAIN, SHAPE, &text);
+        for with in 0..4 * ShownWords::SEVERAL {
+            let expected = if with < ShownWords::SEVERAL { None } else { Few };
+            assert_eq!(shown_words.page(DOMAIN, SHAPE, &page()), expected, "{with}");
+            assert_eq!(shown_words.page(DOMAIN, SHAPE, &text), None, "a page without own words");
         }
-        shown_words.page(HOST, TEMPLATE, &page());
-        assert_eq!(shown_words.page(HOST, ShownWords::ANY, &page()), OwnWords::Few);
+        assert_eq!(shown_words.page(DOMAIN, Tried::Shape(6), &page()), None, "another shape");
+        for _ in 0..ShownWords::SURE {
+            shown_words.page(DOMAIN, TEMPLATE, &page());
+        }
+        assert_eq!(shown_words.page(DOMAIN, Tried::Shape(6), &page()), Few, "many trials of a template had some");
     }
 
     #[test]
-    fn a_stock_of_texts_stops_counting_and_hosts_share_nothing() {
+    fn trials_of_a_shape_that_repeat_own_words_show_a_stock() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let text = words(&mut random, 100);
+        let stock: Vec<_> = (0..20).map(|_| words(&mut random, 9)).collect();
+        let mut shown_words = ShownWords::default();
+        let pages = (0..60).map(|_| [&text[..], random.choice(&stock).unwrap()].concat());
+        let found: Vec<_> = pages.map(|page| shown_words.page(DOMAIN, SHAPE, &page)).collect();
+        assert!(!found[30..].contains(&OwnWords::Few) && found.contains(&OwnWords::OfStock), "{found:?}");
+    }
+
+    #[test]
+    fn a_stock_of_texts_stops_counting_and_domains_share_nothing() {
         let mut random = fastrand::Rng::with_seed(1);
         let text = words(&mut random, 300);
         let stock: Vec<_> = (0..30).map(|_| words(&mut random, 12)).collect();
@@ -257,6 +329,6 @@ mod tests {
         let last = judge(pages.clone()).iter().rposition(|own| *own == OwnWords::Few).unwrap();
         assert!((5..40).contains(&last), "{last}");
         let mut shown_words = ShownWords::default();
-        assert!((0..200).all(|host| shown_words.page(host, TEMPLATE, &pages[0]) == OwnWords::None));
+        assert!((0..200).all(|domain| shown_words.page(domain, TEMPLATE, &pages[0]) == OwnWords::None));
     }
 }

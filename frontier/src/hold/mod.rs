@@ -36,7 +36,7 @@ pub use lot::{Lot, Lots, folder, lots};
 pub use sample::{Draw, Drawn, Prospect, Sample, SampleSpec};
 pub use stand_in::{StandIn, stand_in};
 pub use strata::{Strata, StrataDraw};
-pub use template::template;
+pub use template::{shape, template};
 
 /// The question that a trial answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

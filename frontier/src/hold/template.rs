@@ -46,7 +46,8 @@ pub fn template<'u>(url: impl Into<Target<'u>>, site: SiteId) -> u64 {
 /// The shape of a URL, which is coarser than its form: the number of segments of its path, its ending, and the names of
 /// its parameters. Where each author, town or product has a folder of its own, its pages have a template of their own,
 /// but all have one shape.
-pub fn shape(url: Target<'_>) -> String {
+pub fn shape<'u>(url: impl Into<Target<'u>>) -> String {
+    let url = url.into();
     let path = url.path;
     let (trimmed, slash) = path.strip_suffix('/').map_or((path, ""), |trimmed| (trimmed, "/"));
     let segments = trimmed.split('/').skip(1).count().min(FOLDERS + 1);
@@ -230,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_shape_does_not_tell_words_apart() {
-        let of = |path: &str| shape(Target::from(&Url::parse("http://a.test").unwrap().join(path).unwrap()));
+        let of = |path: &str| shape(&Url::parse("http://a.test").unwrap().join(path).unwrap());
         for [one, other] in [
             ["/ann/latest", "/bob/best"],
             ["/berlin-17", "/about"],
