@@ -75,12 +75,19 @@ impl Watch {
     /// Watches until the last progress of the engine is written to the board. Returns why the engine has ended.
     pub async fn run(self, mut progress: watch::Receiver<PeerProgress>) -> Why {
         let (mut told, mut told_at) = (None, Instant::now());
+        // Until the engine tells its own progress, that of the share is as it was.
+        let known = self.board.get::<PeerProgress>(&keys::progress(self.place.share)).await.ok().flatten();
+        let known = known.map(|known| known.record).unwrap_or_default();
+        let begins = PeerProgress { phase: Phase::Busy, round: 0, open: 0, stop_reason: None, ..known };
+        let mut has_told = false;
         let mut looked_at: Option<Instant> = None;
         let (mut wish, mut why) = (self.wish, Why::Itself);
         loop {
             // The channel may close before the engine has told its last progress. Then the engine has failed.
-            let is_gone = matches!(timeout(LOOK, progress.changed()).await, Ok(Err(_)));
-            let now = progress.borrow_and_update().clone();
+            let changed = timeout(LOOK, progress.changed()).await;
+            let is_gone = matches!(changed, Ok(Err(_)));
+            has_told |= matches!(changed, Ok(Ok(())));
+            let now = if has_told { progress.borrow_and_update().clone() } else { begins.clone() };
             let is_last = matches!(now.phase, Phase::Stopped | Phase::Ended);
             let is_new = told.as_ref().is_none_or(|(phase, round)| (*phase, *round) != (now.phase, now.round));
             // A worker that may have lost the share says nothing about it any more.

@@ -80,6 +80,8 @@ impl EngineState<'_> {
             && !lost.is_some_and(|lost| lost.any())
             && stats.withheld.keys().all(|kind| kind == FORBIDDEN)
             && stats.standing().has_all();
+        // Nothing counts after this, so all reports say the same.
+        self.ledger.update(self.clock.now(), &self.frontier.counts());
         Ok(())
     }
 

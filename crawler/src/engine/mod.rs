@@ -378,7 +378,10 @@ impl Engine<'_> {
         let now = self.now();
         self.last_tick = now;
         let counts = self.state.frontier.counts();
-        self.state.ledger.update(now, &counts);
+        if stopped.is_none() {
+            // The last figures are those that the state has.
+            self.state.ledger.update(now, &counts);
+        }
         self.state.log.flush();
         self.tell(stopped);
         let Ledger { stats, session, .. } = &self.state.ledger;
