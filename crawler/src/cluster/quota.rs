@@ -3,7 +3,8 @@
 //!
 //! The record holds the number of pages that a share may fetch in all, counted from its first page. The state of the
 //! share holds the number that it has fetched. So no page of the limit is lost when a worker dies: the next worker of
-//! the share finds both numbers, and may fetch the difference. The sum over all shares is never above the limit.
+//! the share writes into the record what the share has fetched, and all workers may take the difference. While the limit
+//! stays the same, the sum over all shares is never above it. If it becomes lower, only what was fetched by then may be.
 
 use std::time::Duration;
 
