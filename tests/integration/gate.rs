@@ -352,8 +352,8 @@ fn the_blogs_that_have_articles_are_found_among_many_equal_hosts() -> anyhow::Re
     Ok(())
 }
 
-/// Catches words of its own that count only where a page is tried as one of a template. The pages behind equal pages are
-/// held for the pages of the first town, and only the rescue tries them.
+/// Catches words of its own that count only where a page is tried as one of a template. The pages behind equal pages
+/// are held for the pages of the first town, and only the rescue tries them.
 #[test]
 fn a_few_own_words_behind_equal_pages_are_found() -> anyhow::Result<()> {
     use TownAt::{Folder, SubDomain, Tree};

@@ -3,8 +3,9 @@
 //!
 //! The record holds the number of pages that a share may fetch in all, counted from its first page. The state of the
 //! share holds the number that it has fetched. So no page of the limit is lost when a worker dies: the next worker of
-//! the share writes into the record what the share has fetched, and all workers may take the difference. While the limit
-//! stays the same, the sum over all shares is never above it. If it becomes lower, only what was fetched by then may be.
+//! the share writes into the record what the share has fetched, and all workers may take the difference. While the
+//! limit stays the same, the sum over all shares is never above it. If it becomes lower, pages that were fetched before
+//! may be more.
 
 use std::time::Duration;
 
@@ -80,7 +81,7 @@ pub struct Keeper {
 
 impl Keeper {
     /// Makes this process the only one that changes the entry of the share. The share has fetched this many pages, and
-    /// may fetch no more at first: pages that it was given are given back, because the limit may be lower now. And pages
+    /// may fetch no more at first: pages that it was given are given back, because the limit may be lower now. Pages
     /// that it has fetched without a limit count, too. Returns the number of pages that the share may fetch.
     pub async fn claim(&self, fetched: u64) -> Result<u64> {
         let claim = |quota: &mut Quota| {

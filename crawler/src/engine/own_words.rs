@@ -3,7 +3,8 @@
 //! beside that text, and then its links are worth following.
 //!
 //! Only trials are looked at: pages that are fetched to see what the links of a duplicate are worth. The words of a
-//! trial are compared with those of earlier trials of its registrable domain. A row of words is *known* if an earlier trial had it.
+//! trial are compared with those of earlier trials of its registrable domain. A row of words is *known* if an earlier
+//! trial had it.
 //! If most words of a trial stand in known rows, and some words in a row do not, these are its *own words*.
 //!
 //! A copy that was edited here and there has single words of its own, and they do not count. A text that changes from

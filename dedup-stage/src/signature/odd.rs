@@ -120,7 +120,8 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// The difference that a passage makes if it comes. `flips` are the bits that its pairs flip ([`OddSketch::flips`]).
+    /// The difference that a passage makes if it comes. `flips` are the bits that its pairs flip
+    /// ([`OddSketch::flips`]).
     pub fn of_passage(flips: &[u8]) -> Self {
         let none = Self { bits: [0; BITS / 8], grew: 0, slack: 0 };
         Self { grew: flips.len() as i32, ..none.without_passage(flips) }
