@@ -10,12 +10,14 @@ use crate::signature::Difference;
 /// The texts that make up a difference.
 #[derive(Debug)]
 pub(super) struct Texts {
-    /// The passages that came. At least one.
-    came: Vec<Difference>,
+    /// The passages that came, each with its number of pairs. At least one.
+    came: Vec<(Difference, usize)>,
     /// What went. It may be several passages, or nothing.
     went: Difference,
     /// Whether no other passage may have come.
     is_clear: bool,
+    /// The number of pairs in all other passages of the present text.
+    stayed: usize,
 }
 
 impl Texts {
@@ -34,6 +36,7 @@ impl Texts {
         if !whole.pairs().is_finite() {
             return None;
         }
+        let mut stayed = passages.iter().map(<[u8]>::len).sum();
         let flips = passages.iter().filter(|flips| flips.len() >= Self::LEAST);
         let mut candidates: Vec<_> = flips.map(|flips| (flips, Difference::of_passage(flips))).collect();
         let (mut came, mut went) = (Vec::new(), *whole);
@@ -50,19 +53,24 @@ impl Texts {
             }
             let (flips, passage) = candidates.swap_remove(at);
             went = went.without_passage(flips);
-            came.push(passage);
+            stayed -= flips.len();
+            came.push((passage, flips.len()));
         };
-        (!came.is_empty()).then_some(Self { came, went, is_clear })
+        (!came.is_empty()).then_some(Self { came, went, is_clear, stayed })
     }
 
     fn has_gone(&self) -> bool {
         self.went.pairs() >= Self::WENT
     }
 
-    /// The text that came and the text that went, if one took the place of the other.
+    /// The text that came and the text that went, if one took the place of the other. Each must be less than half of the
+    /// text that has it. Otherwise the page has another text of its own, such as a notice that the site is closed.
     pub(super) fn exchange(&self) -> Option<(&Difference, &Difference)> {
         match &self.came[..] {
-            [came] if self.is_clear && self.has_gone() => Some((came, &self.went)),
+            [(came, pairs)] if self.is_clear && self.has_gone() => {
+                let is_less = *pairs < self.stayed && self.went.pairs() < self.stayed as f32;
+                is_less.then_some((came, &self.went))
+            }
             _ => None,
         }
     }
@@ -70,7 +78,7 @@ impl Texts {
     /// The differences that the texts make, one by one.
     pub(super) fn into_parts(self) -> Vec<Difference> {
         let went = self.has_gone().then_some(self.went);
-        self.came.into_iter().chain(went).collect()
+        self.came.into_iter().map(|(came, _)| came).chain(went).collect()
     }
 }
 
@@ -117,6 +125,8 @@ mod tests {
             let only_came = between(&[], &[other]).expect("a text came");
             assert!(only_came.exchange().is_none() && only_came.into_parts().len() == 1);
             assert!(between(&[one], &[]).is_none(), "a text went, and none came");
+            let most = between(&[one], &[(seed + 300, 300)]).or_else(|| between(&[(seed, 300)], &[other]));
+            assert!(most.is_none_or(|texts| texts.exchange().is_none()), "most of a page is its own text");
         }
         assert!(exchanges > 45 && pairs > 45, "{exchanges} exchanges, {pairs} times two texts");
     }
