@@ -289,7 +289,8 @@ fn a_notice_on_all_pages_makes_no_copies() -> anyhow::Result<()> {
     site.refresh()?;
     let (asked, crawled) = site.refresh()?;
     assert_eq!(asked.iter().filter(|path| !is_copy(path)).count() as u64, UNIQUE, "each is visited again: {asked:?}");
-    let alike: Vec<_> = crawled.pages.iter().filter(|page| page["visit"] == 2 && page["changed"] != "content").collect();
+    let alike: Vec<_> =
+        crawled.pages.iter().filter(|page| page["visit"] == 2 && page["changed"] != "content").collect();
     assert!(crawled.stats.round.is_some_and(|round| round.changed >= UNIQUE - 1), "{alike:#?}");
     Ok(())
 }
