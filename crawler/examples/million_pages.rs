@@ -16,7 +16,7 @@ use crawler::report::{Report, Summary, units};
 use dedup_stage::store::{Memory, Session, codec};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, SiteId};
 use frontier::rules::Rule;
-use frontier::{Found, Frontier, Merits, Via};
+use frontier::{FoundLink, Frontier, Merits, Via};
 use serde_json::json;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
@@ -72,7 +72,7 @@ fn live(dir: &Path, mut session: Session, pages: u64, fetched: u64) -> anyhow::R
         let url: Url = url(n, pages).parse()?;
         let (id, _) = keys.identify(&url);
         let (merits, via) = (Merits::default(), Via::Link);
-        frontier.add(&Found { url: &url, id, depth: 1, priority: 0.5, merits, source: None, via }, &mut session)?;
+        frontier.add(&FoundLink { url: &url, id, depth: 1, priority: 0.5, merits, source: None, via }, &mut session)?;
     }
     let (control, _wishes) = crossbeam_channel::unbounded();
     let start = Instant::now();

@@ -45,14 +45,14 @@ impl Lost {
 
 /// An estimate, and when it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct LastEstimate {
     /// The estimate.
     pub lost: Lost,
     /// The number of URLs that were held or stopped then.
     pub held_back: u64,
 }
 
-impl Found {
+impl LastEstimate {
     /// The estimate if `held_back` URLs are held or stopped now. Not counting the pages that lie behind them, no more
     /// pages can be lost than URLs are held or stopped. If there are fewer of these URLs than before, fewer pages lie
     /// behind them.

@@ -7,7 +7,7 @@
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, UrlId};
 use frontier::robots::RobotsRules;
-use frontier::{Admission, Asker, Errand, Found, Frontier, Hold, Merits, Millis, NamedBy, SkipReason, Via};
+use frontier::{Admission, Asker, Errand, FoundLink, Frontier, Hold, Merits, Millis, NamedBy, SkipReason, Via};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -86,8 +86,8 @@ impl Wish {
 
 impl Outbound {
     /// Makes the link for a URL that was found.
-    pub fn new(found: &Found<'_>, wish: Wish) -> Self {
-        let Found { url, depth, priority, merits, source, via, .. } = *found;
+    pub fn new(found: &FoundLink<'_>, wish: Wish) -> Self {
+        let FoundLink { url, depth, priority, merits, source, via, .. } = *found;
         Self { url: url.as_str().to_owned(), depth, priority, merits: merits.to_bytes(), source, via, wish }
     }
 
@@ -136,7 +136,7 @@ impl Outbound {
             .map_err(|error| dedup_stage::store::Error::Damaged(format!("{:?} is no URL: {error}", self.url)))?;
         let Self { depth, priority, source, via, .. } = *self;
         let (id, merits) = (frontier.id(&url), Merits::from_bytes(self.merits));
-        let found = Found { url: &url, id, depth, priority, merits, source, via };
+        let found = FoundLink { url: &url, id, depth, priority, merits, source, via };
         match &self.wish {
             Wish::Refuse(reason) => frontier.refuse(&found, *reason, session),
             Wish::HoldAsKnown(corpus) => frontier.hold(&found, Hold::Known(corpus), session),

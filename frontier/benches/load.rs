@@ -17,7 +17,7 @@ use std::time::Instant;
 use config::{Duration, Robots, Settings};
 use dedup_stage::store::{Disk, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, PageId, SiteId, UrlId};
-use frontier::{Found, Frontier, JobKind, Keys, Merits, Next, Outcome, Via};
+use frontier::{FoundLink, Frontier, JobKind, Keys, Merits, Next, Outcome, Via};
 use url::Url;
 
 /// As in the crawler.
@@ -79,7 +79,7 @@ impl Crawl {
         let (host, section) = (number % self.hosts, number / self.hosts % 23);
         let url = format!("http://host-{host:05}.example/section-{section}/page-{number:08}.html");
         let url = Url::parse(&url).unwrap();
-        let found = Found {
+        let found = FoundLink {
             url: &url,
             id: self.id(number),
             depth: 3,

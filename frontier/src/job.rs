@@ -181,7 +181,7 @@ impl Merits {
 
 /// A link that was found.
 #[derive(Clone, Debug)]
-pub struct Found<'a> {
+pub struct FoundLink<'a> {
     /// The URL as it was written, resolved, without fragment. This will be fetched.
     pub url: &'a Url,
     /// Identity of its key.

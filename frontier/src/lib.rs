@@ -38,6 +38,6 @@ pub use hold::{Draw, Drawn, Lot, Lots, Prospect, Sample, SampleSpec, Strata, Str
 pub use host::Expected;
 pub use host::errands::{Asker, Errand};
 pub use host::note::HostNote;
-pub use job::{Admission, AnswerCost, Brought, Found, Hold, Job, JobKind, Merits, Next, Outcome, Release, Via};
+pub use job::{Admission, AnswerCost, Brought, FoundLink, Hold, Job, JobKind, Merits, Next, Outcome, Release, Via};
 pub use numbers::Millis;
 pub use reason::{Detail, SkipReason};

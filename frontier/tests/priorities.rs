@@ -3,7 +3,7 @@
 use config::{Duration, OnDuplicate, Robots, Settings};
 use dedup_stage::store::{Double, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
-use frontier::{Admission, Brought, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, Via};
+use frontier::{Admission, Brought, FoundLink, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, Via};
 use url::Url;
 
 fn keys() -> Keys {
@@ -36,7 +36,7 @@ impl Sim {
         let url = Url::parse(url).unwrap();
         let id = keys().id(&url);
         let merits = Merits::default();
-        let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Link };
+        let found = FoundLink { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Link };
         self.frontier.add(&found, &mut self.session).unwrap()
     }
 

@@ -9,7 +9,7 @@ mod two_sites;
 use std::sync::Arc;
 
 use anyhow::Context;
-use crawler::estimate::{Found, Lost};
+use crawler::estimate::{LastEstimate, Lost};
 use tests::gate::{
     Archives, Branches, Crawled, Dates, Franchise, Honest, Lists, Menus, Parts, Sections, Shape, Site, Tenants, TownAt,
     Trap, run, walk,
@@ -71,8 +71,8 @@ fn pages_that_differ_only_beside_their_content_are_all_found() -> anyhow::Result
     honest(Honest::Beside)
 }
 
-/// Catches a gate that takes a page for a copy because nearly all its words are equal: a paragraph of a law, or an entry
-/// of a list, has few words.
+/// Catches a gate that takes a page for a copy because nearly all its words are equal: a paragraph of a law, or an
+/// entry of a list, has few words.
 #[test]
 fn pages_with_a_few_words_of_their_own_are_all_found() -> anyhow::Result<()> {
     honest(Honest::Plain)
@@ -271,7 +271,7 @@ fn the_end_of_a_chain_that_was_given_up_is_told() -> anyhow::Result<()> {
         let truth = walk(&*site);
         let Crawled { seen, stats, lost, .. } = run(&site, DROP)?;
         let missed = (truth.things.len() - seen.things.len()) as f64;
-        let lost = stats.lost(lost.map(|lost| Found { lost, held_back: stats.held + stats.stopped }));
+        let lost = stats.lost(lost.map(|lost| LastEstimate { lost, held_back: stats.held + stats.stopped }));
         let Lost { low, high, .. } = lost.context("an estimate")?;
         println!("{pages} pages: {missed} missed; {low:.0} to {high:.0}, {} open ends", stats.open_ends);
         assert_eq!(stats.open_ends, u64::from(missed > 0.0), "{pages} pages");

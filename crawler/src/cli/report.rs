@@ -23,7 +23,7 @@ use crate::sink::{Lengths, PagesJsonl};
 
 /// The data of a crawl's state. If the state cannot be read, the numbers come from the outputs, and data that only the
 /// state has is `None`.
-struct Known {
+struct StateFigures {
     stats: Stats,
     stop_reason: &'static str,
     settings: Settings,
@@ -45,11 +45,11 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
                 // Otherwise the report would be empty, without a reason.
                 dir.vouched(PagesJsonl::NAME)?;
             }
-            Known::of(&mut dir)?
+            StateFigures::of(&mut dir)?
         }
-        Err(OpenError::Store { error: store::Error::Locked, .. }) => Known::of_outputs("running"),
+        Err(OpenError::Store { error: store::Error::Locked, .. }) => StateFigures::of_outputs("running"),
         // The outputs of earlier versions can still be read.
-        Err(OpenError::Store { error: store::Error::Foreign(_), .. }) => Known::of_outputs("interrupted"),
+        Err(OpenError::Store { error: store::Error::Foreign(_), .. }) => StateFigures::of_outputs("interrupted"),
         Err(error) => return Err(error.into()),
     };
     if args.json && known.lengths.is_some() {
@@ -118,7 +118,7 @@ pub(super) fn json(
     Ok(report)
 }
 
-impl Known {
+impl StateFigures {
     /// Fields that the outputs alone do not give.
     const NOT_YET: &[&str] = &[
         "redirects",

@@ -11,7 +11,7 @@ use dedup_stage::flow::Flow;
 use dedup_stage::store::{self, Session, Space};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, Sites};
 use frontier::scope::Scope;
-use frontier::{Found, Frontier, Merits, Via};
+use frontier::{FoundLink, Frontier, Merits, Via};
 use url::Url;
 
 use super::{CrawlDir, OpenError};
@@ -140,7 +140,7 @@ fn frontier(
     for url in seeds {
         let (id, _) = context.keys.identify(url);
         let merits = Merits { novelty: u8::MAX, relevance: u8::MAX, ..Merits::default() };
-        let found = Found { url, id, depth: 0, priority: priority::SEED, merits, source: None, via: Via::Seed };
+        let found = FoundLink { url, id, depth: 0, priority: priority::SEED, merits, source: None, via: Via::Seed };
         frontier.add(&found, session)?;
     }
     if settings.dedup.on_duplicate != OnDuplicate::Drop {

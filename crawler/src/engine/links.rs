@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dedup_stage::flow::{Counterpart, Fate};
 use dedup_stage::judge::Judgement;
-use frontier::{Admission, Found, Hold, Job, SkipReason, Via};
+use frontier::{Admission, FoundLink, Hold, Job, SkipReason, Via};
 use url::Url;
 
 use super::barren::family;
@@ -26,8 +26,8 @@ pub(super) struct LinkCounts {
     pub beyond: u32,
     /// New links within the page's family, if the page has no new text.
     pub within: u32,
-    /// Of a page whose links are held or tried: links in its content that lead out of the crawl's scope and were not met
-    /// before. Links with parameters do not count, because buttons for sharing a page and advertisements have them.
+    /// Of a page whose links are held or tried: links in its content that lead out of the crawl's scope and were not
+    /// met before. Links with parameters do not count, because buttons for sharing a page and advertisements have them.
     pub away: u32,
     /// If the pieces of the page are known: new links that promise something new ([`LinkCounts::promise`]).
     pub promising: u32,
@@ -37,8 +37,9 @@ impl LinkCounts {
     /// A page with at least this many links of [`LinkCounts::away`] is a directory of other sites.
     pub const MANY_AWAY: u32 = 3;
 
-    /// Whether a page whose pieces are known has links that promise something new: some were not met before, lead out of
-    /// the family of the page, and have a form whose pages still bring something; or it is a directory of other sites.
+    /// Whether a page whose pieces are known has links that promise something new: some were not met before, lead out
+    /// of the family of the page, and have a form whose pages still bring something; or it is a directory of other
+    /// sites.
     pub fn promise(&self) -> bool {
         self.promising > 0 || self.away >= Self::MANY_AWAY
     }
@@ -49,14 +50,14 @@ impl EngineState<'_> {
     pub(super) const NAMED: usize = 100;
 
     /// Takes the links of one page: they are queued, or held. At a later visit to its URL, also returns the links that
-    /// were not met before. `repeats` says that the pieces of the page are known.
+    /// were not met before. `rearranges` says that the pieces of the page are known.
     pub(super) fn take_links(
         &mut self,
         job: &Job,
         judgement: &Judgement,
         relevance: Option<f32>,
         finding: &PageFinding,
-        (fate, repeats): (Fate, bool),
+        (fate, rearranges): (Fate, bool),
     ) -> Result<(LinkCounts, Option<Vec<Url>>)> {
         let mut counts = LinkCounts::default();
         let mut named = (job.page.visit > 1).then(Vec::new);
@@ -72,7 +73,7 @@ impl EngineState<'_> {
             Fate::Hold(_) | Fate::HoldKnown(_) => 0.0,
         };
         let page = self.scores.page(job, novelty, depth, relevance);
-        let family = family(job, judgement, repeats);
+        let family = family(job, judgement, rearranges);
         self.frontier.expect(finding.links.iter().map(|link| link.id.url));
         self.ledger.stats.links_found += finding.links.len() as u64;
         for (link, note) in finding.links.iter().zip(&finding.notes) {
@@ -84,7 +85,7 @@ impl EngineState<'_> {
                 None => self.scores.link(page, link.id.url, note),
             };
             let source = Some(job.page);
-            let found = Found { url: &link.url, id: link.id, depth, priority, merits, source, via };
+            let found = FoundLink { url: &link.url, id: link.id, depth, priority, merits, source, via };
             let new = match &fate {
                 Fate::Follow(_) => {
                     let (admission, new) = self.admit(&found, note.refusal)?;
@@ -114,7 +115,7 @@ impl EngineState<'_> {
             let within = family.as_ref().is_some_and(|family| new && family.has(&link.url));
             counts.within += u32::from(within);
             counts.beyond += u32::from(new && family.is_some() && !within);
-            let promises = repeats && new && !within && note.refusal.is_none();
+            let promises = rearranges && new && !within && note.refusal.is_none();
             counts.promising += u32::from(promises && self.forms.promises(link.id.site, &link.url));
         }
         let stats = &mut self.ledger.stats;
@@ -124,12 +125,12 @@ impl EngineState<'_> {
         Ok((counts, named))
     }
 
-    /// Takes a link of a duplicate: it is held for its counterpart, as news or as known. Returns two facts. The first is
-    /// whether it was held, stopped or queued now. (The frontier may decide to try it at once.) The second is whether it
-    /// leads out of the scope and was not met before.
+    /// Takes a link of a duplicate: it is held for its counterpart, as news or as known. Returns two facts. The first
+    /// is whether it was held, stopped or queued now. (The frontier may decide to try it at once.) The second is
+    /// whether it leads out of the scope and was not met before.
     fn hold<'h>(
         &mut self,
-        found: &Found<'_>,
+        found: &FoundLink<'_>,
         note: &LinkNote,
         hold: impl FnOnce() -> Hold<'h>,
     ) -> Result<(bool, bool)> {

@@ -38,7 +38,7 @@ mod peer_state;
 mod peers;
 mod proposals;
 mod reading;
-mod repeats;
+mod rearranged;
 mod rescue;
 mod round;
 mod scores;

@@ -2,7 +2,7 @@
 //! the outputs, only the archive has them.
 
 use dedup_stage::judge::{Judgement, Verdict};
-use frontier::{Admission, Found, Job, JobKind, Merits, Millis, Outcome, Via};
+use frontier::{Admission, FoundLink, Job, JobKind, Merits, Millis, Outcome, Via};
 
 use super::error::Result;
 use super::message::{Need, PageFinding};
@@ -33,7 +33,7 @@ impl EngineState<'_> {
 
     fn queue_needs(&mut self, job: &Job, needs: &[Need], hops: u8) -> Result<()> {
         for Need { url, id } in needs {
-            let found = Found {
+            let found = FoundLink {
                 url,
                 id: *id,
                 depth: job.depth + 1,

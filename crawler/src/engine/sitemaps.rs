@@ -5,7 +5,7 @@
 use std::time::Instant;
 use std::vec;
 
-use frontier::{Admission, AnswerCost, Found, Job, Millis, NamedBy, Outcome, Via};
+use frontier::{Admission, AnswerCost, FoundLink, Job, Millis, NamedBy, Outcome, Via};
 
 use super::error::Result;
 use super::message::{ListAnswer, Named, SitemapFinding};
@@ -61,7 +61,7 @@ impl EngineState<'_> {
         let Unfinished { at, ref mut pages, .. } = unfinished;
         for Named { url, id, refusal, hints, lastmod } in pages.take(Self::PIECE) {
             let (priority, merits) = self.scores.named(hints);
-            let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Sitemap };
+            let found = FoundLink { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Sitemap };
             let (admission, _) = self.admit(&found, refusal)?;
             unfinished.news += f32::from(u8::from(admission == Admission::Queued));
             if let Some(lastmod) = lastmod.filter(|_| matches!(admission, Admission::Queued | Admission::Seen)) {

@@ -8,7 +8,7 @@ use config::{OnDuplicate, Robots, Settings};
 use dedup_stage::flow::Flow;
 use frontier::robots::RobotsRules;
 use frontier::{
-    Admission, AnswerCost, Detail, Found, Frontier, Job, JobKind, Merits, Millis, NamedBy, Outcome, SkipReason, Via,
+    Admission, AnswerCost, Detail, FoundLink, Frontier, Job, JobKind, Merits, Millis, NamedBy, Outcome, SkipReason, Via,
 };
 use url::Url;
 
@@ -20,7 +20,7 @@ use super::log::Log;
 use super::message::{Finding, JobReport, Order};
 use super::own_words::ShownWords;
 use super::peer_state::PeerState;
-use super::repeats::{Forms, Repeats};
+use super::rearranged::{Forms, KnownPieces};
 use super::rescue::Rescue;
 use super::scores::Scores;
 use super::sitemaps::Unfinished;
@@ -69,7 +69,7 @@ pub(super) struct EngineState<'a> {
     /// The forms of URLs, and whether their pages still bring something.
     pub forms: Forms,
     /// The pieces that pages have shown.
-    pub repeats: Repeats,
+    pub known_pieces: KnownPieces,
     /// The words that trials have shown.
     pub shown_words: ShownWords,
     pub clock: Clock,
@@ -119,7 +119,7 @@ impl EngineState<'_> {
         let access_fields =
             if job.kind == JobKind::Resolve { AccessFields::default() } else { self.access.fields(&job.url, now)? };
         let is_first = job.kind == JobKind::Page && job.page.visit == 1 && !job.is_requisite();
-        let cut = is_first && self.repeats.wants(job.page.url);
+        let cut = is_first && self.known_pieces.wants(job.page.url);
         Ok(Some(Order { job, validators, access_fields, said, cut }))
     }
 
@@ -272,7 +272,7 @@ impl EngineState<'_> {
     }
 
     /// Queues a link, or refuses it for a reason. True if the link was new and there was no reason against it.
-    pub fn admit(&mut self, found: &Found<'_>, refusal: Option<SkipReason>) -> Result<(Admission, bool)> {
+    pub fn admit(&mut self, found: &FoundLink<'_>, refusal: Option<SkipReason>) -> Result<(Admission, bool)> {
         let session = &mut self.ledger.session;
         let (admission, wish) = match refusal {
             Some(reason) => (self.frontier.refuse(found, reason, session)?, Wish::Refuse(reason)),
@@ -293,7 +293,7 @@ impl EngineState<'_> {
         match self.frontier.add_sitemap(url, by, depth, &mut self.ledger.session)? {
             Admission::Foreign => {
                 let (id, merits) = (self.frontier.id(url), Merits::default());
-                let found = Found { url, id, depth, priority: 1.0, merits, source: None, via: Via::Sitemap };
+                let found = FoundLink { url, id, depth, priority: 1.0, merits, source: None, via: Via::Sitemap };
                 self.put_outbound(&found, Wish::Sitemap)?;
             }
             Admission::Refused(SkipReason::Scope) => self.ledger.stats.sitemaps_elsewhere += 1,
@@ -304,7 +304,7 @@ impl EngineState<'_> {
     }
 
     /// Puts a link to a host of another directory into the state. Returns true if no link to its URL was met before.
-    pub fn put_outbound(&mut self, found: &Found<'_>, wish: Wish) -> Result<bool> {
+    pub fn put_outbound(&mut self, found: &FoundLink<'_>, wish: Wish) -> Result<bool> {
         let link = Outbound::new(found, wish);
         if let Some(peer_state) = &mut self.peer_state {
             peer_state.outgoing.insert(link.key(found.id));

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::trouble::WorstHost;
 use super::visits::{Freshness, Round};
-use crate::estimate::{Found, Lost};
+use crate::estimate::{LastEstimate, Lost};
 
 /// Totals since the crawl began, over all its runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -218,7 +218,7 @@ impl Stats {
 
     /// The estimate of the unique pages that were lost, as far as it is still valid. `found` may be from an earlier
     /// run.
-    pub fn lost(&self, found: Option<Found>) -> Option<Lost> {
+    pub fn lost(&self, found: Option<LastEstimate>) -> Option<Lost> {
         found.map(|found| found.now(self.held + self.stopped))
     }
 
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn no_more_is_lost_than_is_held() {
         let lost = Lost { estimate: 30.0, low: 10.0, high: 50.0 };
-        let found = Some(Found { lost, held_back: 90 });
+        let found = Some(LastEstimate { lost, held_back: 90 });
         let stats = Stats { held: 15, stopped: 5, ..Stats::default() };
         assert_eq!(stats.lost(found), Some(Lost { estimate: 20.0, low: 10.0, high: 20.0 }));
         assert_eq!(Stats { held: 90, ..Stats::default() }.lost(found), Some(lost));
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn what_lies_behind_the_held_urls_counts_while_they_are_held() {
         let lost = Lost { estimate: 0.0, low: 0.0, high: 42.0 };
-        let found = Some(Found { lost, held_back: 2 });
+        let found = Some(LastEstimate { lost, held_back: 2 });
         let of = |held| Stats { held, ..Stats::default() }.lost(found).map(|lost| lost.high);
         assert_eq!([2, 1, 0].map(of), [Some(42.0), Some(21.0), Some(0.0)]);
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::accepted::Accepted;
 use super::digests::Owner;
 use super::entry::Entry;
-use super::followed::{self, Evidence, Head, Known};
+use super::followed::{self, Evidence, Head, Knowledge};
 use super::links::LinkSet;
 use super::{Case, Judge, UrlOf};
 use crate::signature::Signature;
@@ -46,8 +46,8 @@ impl Candidate {
 
 impl Judge {
     /// Calls `visit` with the candidates of some hosts, so that another judge can accept them. Pages that are compared
-    /// by their bytes alone are among them. They come in no order. A page with a statement that was judged here comes twice:
-    /// with the digest of its body, and with its statement in the place of this digest.
+    /// by their bytes alone are among them. They come in no order. A page with a statement that was judged here comes
+    /// twice: with the digest of its body, and with its statement in the place of this digest.
     pub fn candidates(
         &self,
         session: &Session,
@@ -80,7 +80,7 @@ impl Judge {
                 return Ok(());
             }
             let (signature, statement, mut links) = match known {
-                Known::All => (signature, statement, links),
+                Knowledge::All => (signature, statement, links),
                 // If it was accepted after all, the other records tell more.
                 _ => {
                     let (signature, links) = stored(id)?;

@@ -33,7 +33,7 @@ pub(crate) struct Comparison {
     page: PageId,
     twin: PageId,
     /// The links and media of the twin; `None` if they are not known.
-    known: Option<Known>,
+    known: Option<TwinLinks>,
     /// Turns links of the page into links of the twin. `None` before the twin's URL was looked up, or if nobody knows
     /// it.
     mapping: Option<Mapping>,
@@ -42,7 +42,7 @@ pub(crate) struct Comparison {
 
 /// The links and media of the twin.
 #[derive(Debug)]
-struct Known {
+struct TwinLinks {
     links: Members,
     media: Members,
     opaque: Members,
@@ -74,7 +74,7 @@ impl Members {
     }
 }
 
-impl From<LinkSet> for Known {
+impl From<LinkSet> for TwinLinks {
     fn from(set: LinkSet) -> Self {
         let members = |sample: Sample| Members { sorted: sample.members(), is_whole: sample.is_whole() };
         let (links, media, opaque) = (members(set.links), members(set.media), members(set.opaque));
@@ -119,7 +119,7 @@ impl Comparison {
 
     /// Compares a page with `twin`. `known` are the links and media of the twin, if they are known.
     pub(super) fn new(case: &Case<'_>, twin: PageId, known: Option<LinkSet>, keys: &Arc<Keys>) -> Self {
-        Self { page: case.id, twin, known: known.map(Known::from), mapping: None, keys: Arc::clone(keys) }
+        Self { page: case.id, twin, known: known.map(TwinLinks::from), mapping: None, keys: Arc::clone(keys) }
     }
 
     /// Compares a page with an accepted twin. If nothing is stored about the links of the twin, it has none.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digests::Owner;
 use super::entry::Entry;
-use super::followed::{Followed, Head, Known};
+use super::followed::{Followed, Head, Knowledge};
 use super::links::LinkSet;
 use super::{Candidate, Case, Evidence, Judge, OutLink, Shown, UrlOf};
 use crate::page::media::MediumKind;
@@ -156,19 +156,19 @@ impl Judge {
                 self.fingerprints.near(signature.simhash, None, &mut self.near);
                 let has_own = self.near.iter().all(|(_, distance)| *distance > 0);
                 self.accepted.retain_alike(&mut self.near, &signature.sketch);
-                (self.near.is_empty() && has_own).then_some(Known::All)
+                (self.near.is_empty() && has_own).then_some(Knowledge::All)
             }
-            (None, Some(statement)) => self.digests.owner(statement, session)?.is_none().then_some(Known::All),
+            (None, Some(statement)) => self.digests.owner(statement, session)?.is_none().then_some(Knowledge::All),
             (None, None) => None,
         };
-        if known == Some(Known::All) {
+        if known == Some(Knowledge::All) {
             return self.follow_new(order, head, page, session);
         }
         // The page repeats another one, or its text decides whether it does. In any case it owns its bytes.
-        let is_kept = self.takes(&head, Known::Body, session)?;
+        let is_kept = self.takes(&head, Knowledge::Body, session)?;
         let evidence = page.evidence()?;
         if is_kept {
-            Followed::add(order, &head, Known::Body, page.evidence.clone(), session)?;
+            Followed::add(order, &head, Knowledge::Body, page.evidence.clone(), session)?;
         } else {
             self.digests.claim(&head.sha256, Owner { order, id: head.id, accepted_as: None }, session)?;
         }
@@ -186,7 +186,7 @@ impl Judge {
         page: Proposal,
         session: &mut Session,
     ) -> Result<Option<Evidence>> {
-        if !self.takes(&head, Known::All, session)? {
+        if !self.takes(&head, Knowledge::All, session)? {
             let evidence = page.evidence()?;
             let Head { id, sha256, signature, statement, .. } = head;
             let links = evidence.links.clone();
@@ -197,13 +197,13 @@ impl Judge {
             self.fingerprints.insert_new(signature.simhash);
             self.accepted.note(signature.simhash, Entry { order, id: head.id, sketch: signature.sketch });
         }
-        Followed::add(order, &head, Known::All, page.evidence, session)?;
+        Followed::add(order, &head, Knowledge::All, page.evidence, session)?;
         Ok(None)
     }
 
     /// Whether a page can be kept as it came.
-    fn takes(&self, head: &Head, known: Known, session: &Session) -> Result<bool> {
-        let statement = head.statement.as_ref().filter(|_| known == Known::All);
+    fn takes(&self, head: &Head, known: Knowledge, session: &Session) -> Result<bool> {
+        let statement = head.statement.as_ref().filter(|_| known == Knowledge::All);
         let is_new = [Some(&head.sha256), statement].into_iter().flatten().all(|digest| !self.digests.may_have(digest));
         Ok(is_new && Followed::of(session)?.takes(head, known))
     }

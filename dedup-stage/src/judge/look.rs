@@ -14,7 +14,7 @@ use crate::store::{Result, Session};
 
 /// The result of the search.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct NearSearch {
     /// `Near`, or `Unique` if there is no twin.
     pub(super) judgement: Judgement,
     /// The comparison of the page with its twin. If the page is unique only by something that is tried
@@ -57,7 +57,7 @@ impl Judge {
         signature: &Signature,
         url_of: UrlOf<'_>,
         session: &mut Session,
-    ) -> Result<Found> {
+    ) -> Result<NearSearch> {
         let words = signature.sketch.words();
         let mut host = HostSeen::default();
         let mut near = std::mem::take(&mut self.near);
@@ -102,10 +102,14 @@ impl Judge {
         self.near = near;
         host.note(case, session)?;
         Ok(match found {
-            Some((judgement, twin)) => Found { judgement, twin: Some(twin), is_known },
+            Some((judgement, twin)) => NearSearch { judgement, twin: Some(twin), is_known },
             None => {
                 let judgement = Judgement { verdict: Verdict::Unique, novelty: 1.0, unique_by };
-                Found { judgement, twin: alike_text.filter(|_| unique_by.is_some_and(UniqueBy::is_tried)), is_known }
+                NearSearch {
+                    judgement,
+                    twin: alike_text.filter(|_| unique_by.is_some_and(UniqueBy::is_tried)),
+                    is_known,
+                }
             }
         })
     }

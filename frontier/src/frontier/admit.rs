@@ -10,7 +10,7 @@ use super::Frontier;
 use crate::hold::Trial;
 use crate::host::entry::Entry;
 use crate::host::lane::band;
-use crate::job::{Admission, Found, Via};
+use crate::job::{Admission, FoundLink, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::url::{End, Ended, Kept, Standing, State};
 
@@ -41,7 +41,7 @@ impl Frontier {
     /// never met, if it was held, or if it was refused for a reason that comes from the link, so that another link may
     /// lift it. If it is queued with a lower priority, it may be queued again with the better one (in `demote`, in
     /// focused crawls, and if it is to be visited again); it counts as seen all the same.
-    pub fn add(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
+    pub fn add(&mut self, found: &FoundLink<'_>, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
         }
@@ -69,7 +69,7 @@ impl Frontier {
 
     /// Refuses a link: outside the scope, too deep, `nofollow` and so on. The refusal is recorded, unless the URL was
     /// met before.
-    pub fn refuse(&mut self, found: &Found<'_>, reason: SkipReason, session: &mut Session) -> Result<Admission> {
+    pub fn refuse(&mut self, found: &FoundLink<'_>, reason: SkipReason, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
         }
@@ -87,7 +87,7 @@ impl Frontier {
     /// Queues a URL, or refuses it. Its state must be one that may become `Queued`.
     pub(super) fn admit(
         &mut self,
-        found: &Found<'_>,
+        found: &FoundLink<'_>,
         trial: Option<Arc<Trial>>,
         session: &mut Session,
     ) -> Result<Admission> {
@@ -142,7 +142,7 @@ impl Frontier {
 
     fn refused(
         &mut self,
-        found: &Found<'_>,
+        found: &FoundLink<'_>,
         reason: SkipReason,
         detail: Detail,
         session: &mut Session,
@@ -153,7 +153,7 @@ impl Frontier {
 
     /// A direct link leads to a queued URL. If the URL was queued as the target of a redirect, its hops do not count
     /// any more.
-    fn met_directly(&mut self, found: &Found<'_>) {
+    fn met_directly(&mut self, found: &FoundLink<'_>) {
         if hops(found.via) == 0
             && let Some(direct) = self.jobs.chained.get_mut(&found.id.url)
         {
@@ -163,7 +163,7 @@ impl Frontier {
 
     /// A direct link leads to a URL that redirects. If its chain of redirects was cut because the chain had begun at
     /// another URL, the chain goes on, and hops are counted from this link.
-    fn restart_chain(&mut self, found: &Found<'_>, session: &mut Session) -> Result<()> {
+    fn restart_chain(&mut self, found: &FoundLink<'_>, session: &mut Session) -> Result<()> {
         let was_cut = self.urls.counters().refused_for(SkipReason::Trap) > 0;
         if !was_cut || hops(found.via) > 0 {
             return Ok(());
@@ -219,7 +219,7 @@ pub(super) fn hops(via: Via) -> u8 {
 }
 
 /// The part of a link that the record of a URL keeps if the link is not queued.
-pub(super) fn kept(found: &Found<'_>) -> Kept {
+pub(super) fn kept(found: &FoundLink<'_>) -> Kept {
     Kept {
         url: found.url.as_str().into(),
         depth: found.depth,
@@ -230,11 +230,11 @@ pub(super) fn kept(found: &Found<'_>) -> Kept {
 }
 
 /// Makes a link from the part that its record kept.
-pub(super) fn again<'a>(url: &'a Url, id: UrlId, link: &Kept, via: Via) -> Found<'a> {
-    Found { url, id, depth: link.depth, priority: link.priority, merits: link.merits, source: link.source, via }
+pub(super) fn again<'a>(url: &'a Url, id: UrlId, link: &Kept, via: Via) -> FoundLink<'a> {
+    FoundLink { url, id, depth: link.depth, priority: link.priority, merits: link.merits, source: link.source, via }
 }
 
-fn entry(found: &Found<'_>, trial: Option<Arc<Trial>>) -> Entry {
+fn entry(found: &FoundLink<'_>, trial: Option<Arc<Trial>>) -> Entry {
     Entry {
         id: found.id,
         url: found.url.as_str().into(),

@@ -13,7 +13,7 @@ use super::admit::{again, kept};
 use super::plan::stop_key;
 use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
 use crate::hold::{Lot, StandIn, Trial, folder, lots, news, stand_in, template};
-use crate::job::{Admission, Found, Hold, Release, Via};
+use crate::job::{Admission, FoundLink, Hold, Release, Via};
 use crate::reason::SkipReason;
 use crate::rules::Stop;
 use crate::url::{HoldCause, Kept, Standing, State};
@@ -41,7 +41,7 @@ impl Frontier {
     }
 
     /// Takes a link of a duplicate in `drop` mode. It is held, unless it must be tried or its counterpart has failed.
-    pub fn hold(&mut self, found: &Found<'_>, hold: Hold<'_>, session: &mut Session) -> Result<Admission> {
+    pub fn hold(&mut self, found: &FoundLink<'_>, hold: Hold<'_>, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
         }
@@ -69,13 +69,13 @@ impl Frontier {
     }
 
     /// Does what was decided about a link.
-    pub(super) fn go(&mut self, found: &Found<'_>, way: Way, session: &mut Session) -> Result<Admission> {
+    pub(super) fn go(&mut self, found: &FoundLink<'_>, way: Way, session: &mut Session) -> Result<Admission> {
         match way {
             Way::Hold(counterpart) => {
                 self.keep_back(found, State::HeldFor { counterparts: vec![counterpart], link: kept(found) }, session)
             }
             Way::Try(trial) => self.try_link(found, trial, session),
-            Way::Follow(why) => self.admit(&Found { via: Via::Released { why }, ..found.clone() }, None, session),
+            Way::Follow(why) => self.admit(&FoundLink { via: Via::Released { why }, ..found.clone() }, None, session),
             Way::News => self.hold_news(found, session),
             Way::Stop(stop) => {
                 if let Some(rules) = &mut self.rules {
@@ -90,9 +90,9 @@ impl Frontier {
     }
 
     /// Holds or stops a link, unless its lot has fallen.
-    fn keep_back(&mut self, found: &Found<'_>, state: State, session: &mut Session) -> Result<Admission> {
+    fn keep_back(&mut self, found: &FoundLink<'_>, state: State, session: &mut Session) -> Result<Admission> {
         if let Some(lot) = self.followed_lot(found.id, &state) {
-            let found = Found { via: Via::Released { why: Release::Lot }, ..found.clone() };
+            let found = FoundLink { via: Via::Released { why: Release::Lot }, ..found.clone() };
             return self.admit(&found, Some(Arc::new(Trial::Lot(lot))), session);
         }
         self.urls.change(found.id, &state, session)?;
@@ -111,18 +111,23 @@ impl Frontier {
     /// Queues a link as a trial. A trial of a pair of hosts or of a rule comes before all other URLs of its host,
     /// because other URLs wait for the result. A trial of news comes after all other URLs, so that it is not credited
     /// with pages that the other URLs bring.
-    pub(super) fn try_link(&mut self, found: &Found<'_>, trial: Trial, session: &mut Session) -> Result<Admission> {
+    pub(super) fn try_link(&mut self, found: &FoundLink<'_>, trial: Trial, session: &mut Session) -> Result<Admission> {
         let priority = if matches!(trial, Trial::News { .. }) { 0.0 } else { 1.0 };
-        self.queue_trial(&Found { via: Via::Trial, priority, ..found.clone() }, trial, session)
+        self.queue_trial(&FoundLink { via: Via::Trial, priority, ..found.clone() }, trial, session)
     }
 
     /// Queues a link of a followed template with its own priority. Its page counts as a trial of the template.
-    pub(super) fn follow_news(&mut self, found: &Found<'_>, template: u64, session: &mut Session) -> Result<Admission> {
-        let found = Found { via: Via::Released { why: Release::Template }, ..found.clone() };
+    pub(super) fn follow_news(
+        &mut self,
+        found: &FoundLink<'_>,
+        template: u64,
+        session: &mut Session,
+    ) -> Result<Admission> {
+        let found = FoundLink { via: Via::Released { why: Release::Template }, ..found.clone() };
         self.queue_trial(&found, Trial::News { template }, session)
     }
 
-    fn queue_trial(&mut self, found: &Found<'_>, trial: Trial, session: &mut Session) -> Result<Admission> {
+    fn queue_trial(&mut self, found: &FoundLink<'_>, trial: Trial, session: &mut Session) -> Result<Admission> {
         let admission = self.admit(found, Some(Arc::new(trial.clone())), session)?;
         if admission != Admission::Queued {
             self.trial_is_off(found.id, found.url, &trial, session)?;
@@ -149,7 +154,7 @@ impl Frontier {
         })
     }
 
-    fn hold_news(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
+    fn hold_news(&mut self, found: &FoundLink<'_>, session: &mut Session) -> Result<Admission> {
         if let Some(way) = self.explained(found.id, found.url, session)? {
             return self.go(found, way, session);
         }

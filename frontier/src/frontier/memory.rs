@@ -126,7 +126,9 @@ mod tests {
 
     use crate::host::domains::Domains;
     use crate::robots::{Answer, RobotsRules};
-    use crate::{Failure, Found, Frontier, Job, JobKind, Keys, Merits, Millis, Next, Outcome, SkipReason, Via, Walk};
+    use crate::{
+        Failure, FoundLink, Frontier, Job, JobKind, Keys, Merits, Millis, Next, Outcome, SkipReason, Via, Walk,
+    };
 
     const DELAY: Millis = 1_000;
 
@@ -155,7 +157,7 @@ mod tests {
         fn add(&mut self, url: &str) {
             let url = Url::parse(url).unwrap();
             let (id, merits) = (self.frontier.id(&url), Merits::default());
-            let found = Found { url: &url, id, depth: 0, priority: 0.5, merits, source: None, via: Via::Link };
+            let found = FoundLink { url: &url, id, depth: 0, priority: 0.5, merits, source: None, via: Via::Link };
             self.frontier.add(&found, &mut self.session).unwrap();
         }
 

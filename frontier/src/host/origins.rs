@@ -65,15 +65,15 @@ enum Robots {
     /// robots.txt was never asked for.
     Unknown,
     /// robots.txt was answered. The rules may have expired.
-    Known(Known),
+    Known(KnownRules),
     /// robots.txt has moved elsewhere, and the errand there is not answered yet. The field has what was known before it
     /// moved.
-    Moved(Option<Known>),
+    Moved(Option<KnownRules>),
 }
 
 /// What an origin itself keeps of its robots rules. The rules are in [`RulesKept`] or in the store.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct KnownRules {
     expires_at: Millis,
     is_undefined: bool,
     /// Whether there are rules with which URLs must be compared.
@@ -82,7 +82,7 @@ struct Known {
     crawl_delay: Option<Duration>,
 }
 
-impl Known {
+impl KnownRules {
     fn of(rules: &RobotsRules) -> Self {
         Self {
             expires_at: rules.expires_at(),
@@ -150,7 +150,7 @@ impl Origin {
     ) -> Result<Permission> {
         if let Robots::Unread = self.robots {
             let rules = kept.get(site, self.port, session)?;
-            self.robots = rules.map_or(Robots::Unknown, |rules| Robots::Known(Known::of(&rules)));
+            self.robots = rules.map_or(Robots::Unknown, |rules| Robots::Known(KnownRules::of(&rules)));
         }
         Ok(match &self.robots {
             Robots::Unread | Robots::Unknown => Permission::Ask,
@@ -199,7 +199,7 @@ impl Origin {
             None => (rules, false),
         };
         session.put(spaces::ROBOTS, self.port.key(site), rules.to_bytes());
-        self.robots = Robots::Known(Known::of(&rules));
+        self.robots = Robots::Known(KnownRules::of(&rules));
         kept.put(site, self.port, rules);
         Ok(changed)
     }
@@ -209,7 +209,7 @@ impl Origin {
         self.robots = Robots::Moved(self.known());
     }
 
-    fn known(&self) -> Option<Known> {
+    fn known(&self) -> Option<KnownRules> {
         match self.robots {
             Robots::Known(known) | Robots::Moved(Some(known)) => Some(known),
             _ => None,
@@ -315,7 +315,7 @@ impl Origins {
     pub fn read(&mut self, site: SiteId, session: &Session) -> Result<()> {
         for origin in self.all.iter_mut().filter(|origin| origin.is_unread()) {
             if let Some(rules) = stored_rules(site, origin.port, session)? {
-                origin.robots = Robots::Known(Known::of(&rules));
+                origin.robots = Robots::Known(KnownRules::of(&rules));
             }
         }
         Ok(())

@@ -14,8 +14,8 @@ use url::Url;
 use crate::robots::{Answer, RobotsRules};
 use crate::rules::{Content, Lesson};
 use crate::{
-    Admission, Brought, Detail, End, Failure, Found, Frontier, Hold, Job, JobKind, Keys, Merits, Millis, Next, Outcome,
-    SkipReason, State, Via, Walk,
+    Admission, Brought, Detail, End, Failure, FoundLink, Frontier, Hold, Job, JobKind, Keys, Merits, Millis, Next,
+    Outcome, SkipReason, State, Via, Walk,
 };
 
 pub const HOSTS: u8 = 5;
@@ -126,10 +126,10 @@ impl World {
         Self { disk, session, frontier, model, sites, returned, durable, now: 0, open, not_before, last_start: None }
     }
 
-    fn found<'a>(&self, url: &'a Url, priority: u8, via: Via) -> Found<'a> {
+    fn found<'a>(&self, url: &'a Url, priority: u8, via: Via) -> FoundLink<'a> {
         let source = Some(PageId { url: UrlId { url: 7, ..UrlId::default() }, visit: 1 });
         let (merits, priority) = (Merits::default(), f32::from(priority) / 4.0);
-        Found { url, id: keys().id(url), depth: 1, priority, merits, source, via }
+        FoundLink { url, id: keys().id(url), depth: 1, priority, merits, source, via }
     }
 
     pub fn add(&mut self, place: ModelPage, priority: u8, via: Via) {

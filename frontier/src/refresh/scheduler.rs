@@ -11,7 +11,7 @@ use super::review::{Review, belief, due};
 use super::settings::{EARLY, LEAD, LESSON_DAYS, READING, REVIEW_DAYS, REVIEWS, Settings};
 use super::signals::Source;
 use super::time::{DAY, Seconds, UrlHash, after, days};
-use super::turns::{HostNumber, Turn, Turns};
+use super::turns::{HostNumber, VisitTurn, VisitTurns};
 
 /// Decides what is visited next. The records of pages stay with the caller.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub struct Refresh {
     settings: Settings,
     shared: Shared,
     hosts: Vec<Host>,
-    turns: Turns,
+    turns: VisitTurns,
     /// The review under way.
     review: Option<(HostNumber, Review)>,
     /// The host whose review comes next.
@@ -115,7 +115,7 @@ impl Refresh {
     }
 
     /// The first turn of the hosts that may be asked now.
-    pub fn next(&mut self, now: Seconds) -> Option<Turn> {
+    pub fn next(&mut self, now: Seconds) -> Option<VisitTurn> {
         self.turns.peek(now)
     }
 
@@ -125,7 +125,7 @@ impl Refresh {
     }
 
     /// Whether the cluster whose turn it is should be visited.
-    pub fn judge(&self, turn: Turn, cluster: &CopyCluster, now: Seconds) -> VisitDecision {
+    pub fn judge(&self, turn: VisitTurn, cluster: &CopyCluster, now: Seconds) -> VisitDecision {
         let planned = self.interval(turn.host, turn.page, cluster);
         // If no other page is due, a page may be visited early: after half of its interval, and no sooner.
         let earliest =
@@ -138,18 +138,18 @@ impl Refresh {
     }
 
     /// Takes a turn out of the queue. The host has an open fetch until [`Self::rest`] is called.
-    pub fn take(&mut self, turn: Turn) {
+    pub fn take(&mut self, turn: VisitTurn) {
         self.turns.take(turn);
         self.pairs.fetched();
     }
 
     /// Defers the host of a turn until this moment, or until one of its pages is due sooner.
-    pub fn defer(&mut self, turn: Turn, until: Seconds) {
+    pub fn defer(&mut self, turn: VisitTurn, until: Seconds) {
         self.turns.defer(turn.host, until);
     }
 
     /// Drops a turn that is stale.
-    pub fn drop(&mut self, turn: Turn) {
+    pub fn drop(&mut self, turn: VisitTurn) {
         self.turns.drop_first(turn.host);
     }
 

@@ -11,7 +11,7 @@ pub type HostNumber = u32;
 
 /// A visit to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct VisitTurn {
     /// The page's host.
     pub host: HostNumber,
     /// The page.
@@ -26,7 +26,7 @@ pub struct Turn {
 ///
 /// O(log n) to choose and to push, over the pages of a host and over the hosts.
 #[derive(Clone, Debug, Default)]
-pub struct Turns {
+pub struct VisitTurns {
     hosts: Vec<Lane>,
     /// Hosts that may be asked, by the time at which their first visit is due.
     ready: BTreeSet<(Seconds, HostNumber)>,
@@ -50,7 +50,7 @@ struct Lane {
     rests: Option<Seconds>,
 }
 
-impl Turns {
+impl VisitTurns {
     /// Adds a host. It may be asked at once.
     pub fn add_host(&mut self) -> HostNumber {
         self.hosts.push(Lane::default());
@@ -78,7 +78,7 @@ impl Turns {
     }
 
     /// The visit that is due first, of those whose hosts may be asked at `now`. It may be due later than `now`.
-    pub fn peek(&mut self, now: Seconds) -> Option<Turn> {
+    pub fn peek(&mut self, now: Seconds) -> Option<VisitTurn> {
         while let Some(&Reverse((until, host))) = self.resting.peek().filter(|Reverse((until, _))| *until <= now) {
             self.resting.pop();
             let lane = &mut self.hosts[host as usize];
@@ -89,7 +89,7 @@ impl Turns {
         }
         let &(_, host) = self.ready.first()?;
         let (due, page) = self.hosts[host as usize].queue.peek()?;
-        Some(Turn { host, page, due })
+        Some(VisitTurn { host, page, due })
     }
 
     /// The next due time, of the hosts that have no open fetch. A host that rests counts with the end of its rest.
@@ -100,7 +100,7 @@ impl Turns {
     }
 
     /// Takes the visit that [`Self::peek`] names out of the queue. Its host is busy until [`Self::rest`].
-    pub fn take(&mut self, turn: Turn) {
+    pub fn take(&mut self, turn: VisitTurn) {
         self.drop_first(turn.host);
         self.hosts[turn.host as usize].busy = true;
         self.place(turn.host);

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::job::{AnswerCost, JobKind};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::process::{Line, Shares};
-use turns::{Turn, Turns};
+use turns::{DomainTurn, DomainTurns};
 
 /// The place of a host in the schedule. A host has exactly one phase at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub struct Schedule {
     order: BTreeSet<Head>,
     /// The first ready hosts of newcomers, which have one turn together. (The turn in the head of a newcomer is 0.)
     newcomers: BTreeSet<Head>,
-    turns: Turns,
+    turns: DomainTurns,
     /// Ready hosts that wait for their shares of the slots, each with its domain. No line is empty.
     lines: BTreeMap<Line, BTreeSet<(Rank, PhaseNumber, HostId, u64)>>,
     idle: BTreeSet<(PhaseNumber, HostId)>,
@@ -83,7 +83,7 @@ pub struct Schedule {
 }
 
 /// The first ready host of a domain.
-type Head = (Turn, Rank, PhaseNumber, HostId);
+type Head = (DomainTurn, Rank, PhaseNumber, HostId);
 
 /// Which slots a host may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Schedule {
     }
 
     /// The first ready host of a domain may have changed. The domain keeps its turn unless it gets another `turn`.
-    fn put_in_order(&mut self, domain: u64, turn: Option<Turn>) {
+    fn put_in_order(&mut self, domain: u64, turn: Option<DomainTurn>) {
         let first = self.of_domains.range((domain, 0, 0, 0)..).next().filter(|(of, ..)| *of == domain);
         let before = self.heads.get(&domain).copied();
         let is_new = self.turns.is_new(domain);
@@ -292,8 +292,8 @@ impl Schedule {
     }
 
     /// The hosts that should leave memory first: those that have been idle longest, then those that are due last, then
-    /// the hosts of the lines (one line after the other, each from its worst host on), then the ready ones with the worst
-    /// rank. At most `of_each` hosts of each kind.
+    /// the hosts of the lines (one line after the other, each from its worst host on), then the ready ones with the
+    /// worst rank. At most `of_each` hosts of each kind.
     pub fn least(&self, of_each: usize) -> impl Iterator<Item = HostId> + '_ {
         let idle = self.idle.iter().map(|(_, host)| *host);
         let waiting = self.waiting.iter().rev().map(|(.., host)| *host);

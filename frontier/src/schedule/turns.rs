@@ -1,9 +1,9 @@
 //! The turns of registrable domains while this machine is behind with reading answers (see `process/load.rs`).
 //!
 //! Then processor time is scarce, and domains share it. Suppose that every domain had its share of the time. The domain
-//! whose next page would then be done first comes first. A domain with cheap pages has many turns for one turn of a domain with
-//! costly ones. A domain with more hosts has no more turns than a domain with few. While the machine keeps up, all
-//! turns are equal, and the best URL comes first.
+//! whose next page would then be done first comes first. A domain with cheap pages has many turns for one turn of a
+//! domain with costly ones. A domain with more hosts has no more turns than a domain with few. While the machine keeps
+//! up, all turns are equal, and the best URL comes first.
 //!
 //! One page can link to thousands of new domains. If each of them had its own share, they would leave nothing to the
 //! others. So *newcomers*, the domains of which no page was read yet, have one share together. It is as large as that
@@ -22,11 +22,11 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::job::JobKind;
 
 /// The turn of a domain. Lower ones come first.
-pub type Turn = u64;
+pub type DomainTurn = u64;
 
 /// What the pages of each registrable domain cost. Times are in microseconds.
 #[derive(Debug, Default)]
-pub struct Turns {
+pub struct DomainTurns {
     domains: HashMap<u64, Costs, BuildHasherDefault<Xxh3Default>>,
     newcomers: Newcomers,
     /// The virtual time: the time at which the turn that was given last begins.
@@ -45,7 +45,7 @@ struct Costs {
     usual: u64,
     /// The usual cost of the robots.txt files of its hosts; 0 if it is not known.
     robots: u64,
-    /// The number of its pages that were read, up to [`Turns::ENOUGH`].
+    /// The number of its pages that were read, up to [`DomainTurns::ENOUGH`].
     read: u8,
 }
 
@@ -60,7 +60,7 @@ struct Newcomers {
     share: u64,
 }
 
-impl Turns {
+impl DomainTurns {
     /// At most this many domains are remembered.
     const MOST: usize = config::bounds::HOSTS;
     /// Turns that differ by less than this are equal, and the better URL comes first.
@@ -70,7 +70,7 @@ impl Turns {
 
     /// The next turn of a domain. A domain that waits should keep the turn that it was given first, unless it is a
     /// newcomer.
-    pub fn of(&self, domain: u64) -> Turn {
+    pub fn of(&self, domain: u64) -> DomainTurn {
         if self.is_new(domain) { self.of_newcomers() } else { self.turn(self.begins(domain) + self.expected(domain)) }
     }
 
@@ -80,7 +80,7 @@ impl Turns {
     }
 
     /// The next turn of any newcomer.
-    pub fn of_newcomers(&self) -> Turn {
+    pub fn of_newcomers(&self) -> DomainTurn {
         self.turn(self.newcomers.until + self.expected_of_newcomers() / self.newcomers.share.max(1))
     }
 
@@ -90,19 +90,19 @@ impl Turns {
         self.newcomers.until = self.newcomers.until.max(self.now);
     }
 
-    /// The earliest turn that a waiting domain may have, by its own past turns alone. ([`Turns::of`] also counts those
-    /// of others.)
-    pub fn after_had(&self, domain: u64) -> Turn {
+    /// The earliest turn that a waiting domain may have, by its own past turns alone. ([`DomainTurns::of`] also counts
+    /// those of others.)
+    pub fn after_had(&self, domain: u64) -> DomainTurn {
         let had = self.domains.get(&domain).map_or(0, |costs| costs.until);
         self.turn(had + self.expected(domain))
     }
 
     /// The first turn that a domain may have now.
-    pub fn first(&self, domain: u64) -> Turn {
+    pub fn first(&self, domain: u64) -> DomainTurn {
         self.turn(self.begins(domain))
     }
 
-    fn turn(&self, time: u64) -> Turn {
+    fn turn(&self, time: u64) -> DomainTurn {
         if self.scarce { time / Self::STEP } else { 0 }
     }
 
@@ -272,13 +272,13 @@ mod tests {
 
     #[test]
     fn turns_go_by_cost_only_while_time_is_scarce() {
-        let mut turns = Turns::default();
+        let mut turns = DomainTurns::default();
         let cost = |domain| if domain == 7 { 500 } else { 40_000 };
-        for round in 0..Turns::ENOUGH {
+        for round in 0..DomainTurns::ENOUGH {
             for domain in [7, 1, 2, 3] {
                 assert!(!turns.is_light(domain));
                 assert_eq!(turns.of(domain), 0);
-                turns.end(domain, JobKind::Page, true, cost(domain), round + 1 == Turns::ENOUGH && domain == 3);
+                turns.end(domain, JobKind::Page, true, cost(domain), round + 1 == DomainTurns::ENOUGH && domain == 3);
             }
         }
         assert!(turns.is_light(7) && !turns.is_light(1) && !turns.is_light(9));
@@ -304,8 +304,8 @@ mod tests {
 
     #[test]
     fn newcomers_have_one_share_together() {
-        let mut turns = Turns::default();
-        for _ in 0..Turns::ENOUGH {
+        let mut turns = DomainTurns::default();
+        for _ in 0..DomainTurns::ENOUGH {
             turns.end(1, JobKind::Page, true, 10_000, true);
         }
         let (mut next, mut had) = (turns.of(1), [0; 2]);
@@ -329,10 +329,10 @@ mod tests {
 
     #[test]
     fn the_domains_that_are_remembered_have_a_bound() {
-        let mut turns = Turns::default();
-        for domain in 0..3 * Turns::MOST as u64 {
+        let mut turns = DomainTurns::default();
+        for domain in 0..3 * DomainTurns::MOST as u64 {
             turns.end(domain, JobKind::Page, true, 1_000, true);
         }
-        assert!(turns.domains.len() <= Turns::MOST);
+        assert!(turns.domains.len() <= DomainTurns::MOST);
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use config::{OnDuplicate, Robots};
 use dedup_stage::store::{Double, Session};
 use frontier::{
-    Admission, Brought, Failure, Found, Frontier, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via,
+    Admission, Brought, Failure, FoundLink, Frontier, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via,
     stored_budgets,
 };
 use url::Url;
@@ -111,7 +111,7 @@ fn damage_in_the_store_is_told_and_not_crawled_over() {
         let mut session = Session::new(Box::new(disk.clone()));
         let mut frontier = Frontier::open(&polite(0), &keys(), &mut session, 0).unwrap();
         let url = Url::parse("http://a.test/").unwrap();
-        let found = Found {
+        let found = FoundLink {
             url: &url,
             id: id(url.as_str()),
             depth: 0,
@@ -130,7 +130,7 @@ fn damage_in_the_store_is_told_and_not_crawled_over() {
         let done = Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None, cut: false };
         frontier.report(&page, done, 0, &mut session).unwrap();
         let other = Url::parse("http://a.test/other").unwrap();
-        frontier.add(&Found { url: &other, id: id(other.as_str()), ..found }, &mut session).unwrap();
+        frontier.add(&FoundLink { url: &other, id: id(other.as_str()), ..found }, &mut session).unwrap();
         session.commit().unwrap();
         let mut stored = Vec::new();
         let collect = &mut |key: &[u8], value: &[u8]| {

@@ -9,7 +9,7 @@ use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId, UrlId};
 use frontier::robots::{Answer, RobotsRules};
 use frontier::rules::{Content, Lesson};
 use frontier::{
-    Admission, AnswerCost, Failure, Found, Frontier, Hold, Job, JobKind, Merits, Millis, NamedBy, Next, Outcome,
+    Admission, AnswerCost, Failure, FoundLink, Frontier, Hold, Job, JobKind, Merits, Millis, NamedBy, Next, Outcome,
     SkipReason, Via, Walk,
 };
 use url::Url;
@@ -88,9 +88,9 @@ pub fn id(url: &str) -> UrlId {
     keys().id(&Url::parse(url).unwrap())
 }
 
-fn link_to(url: &Url, priority: f32, via: Via) -> Found<'_> {
+fn link_to(url: &Url, priority: f32, via: Via) -> FoundLink<'_> {
     let id = id(url.as_str());
-    Found { url, id, depth: 0, priority, merits: Merits::default(), source: None, via }
+    FoundLink { url, id, depth: 0, priority, merits: Merits::default(), source: None, via }
 }
 
 impl Sim {

@@ -1,6 +1,6 @@
 //! Policies for comparison: common ones, and optimal ones that know everything about the web.
 
-use frontier::refresh::turns::{HostNumber, Turns};
+use frontier::refresh::turns::{HostNumber, VisitTurns};
 
 use super::optimum::{self, Item};
 use super::run::{Archive, Policy};
@@ -29,7 +29,7 @@ pub trait Intervals {
 /// Visits each page on its own, without regard to copies.
 pub struct ByPage<'a, I> {
     web: &'a Web,
-    turns: Turns,
+    turns: VisitTurns,
     intervals: I,
     last: Vec<Shown>,
 }
@@ -37,7 +37,7 @@ pub struct ByPage<'a, I> {
 impl<'a, I: Intervals> ByPage<'a, I> {
     /// A policy under which each page is first due as `intervals` says.
     pub fn new(web: &'a Web, mut intervals: I) -> Self {
-        let mut turns = Turns::default();
+        let mut turns = VisitTurns::default();
         (0..web.spec.hosts).for_each(|_| _ = turns.add_host());
         for page in 0..web.pages.len() as u32 {
             let first = intervals.first(page);
@@ -165,7 +165,7 @@ impl Intervals for Known {
 pub struct ClusterOptimum<'a> {
     web: &'a Web,
     budget: f64,
-    turns: Turns,
+    turns: VisitTurns,
     /// By page: the copies that are assumed to show the same as this page.
     trusted: Vec<Vec<u32>>,
     /// The times and pages of future divergences, the next one last.
@@ -178,7 +178,7 @@ pub struct ClusterOptimum<'a> {
 impl<'a> ClusterOptimum<'a> {
     /// A policy with `budget` fetches per page and day.
     pub fn new(web: &'a Web, budget: f64) -> Self {
-        let mut turns = Turns::default();
+        let mut turns = VisitTurns::default();
         (0..web.spec.hosts).for_each(|_| _ = turns.add_host());
         let mut trusted = vec![Vec::new(); web.pages.len()];
         let mut to_come = Vec::new();

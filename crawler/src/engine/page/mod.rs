@@ -89,8 +89,8 @@ impl EngineState<'_> {
         let content = content(&job, &finding, (&judgement, has_own_words), twin.as_ref(), before.as_ref());
         let label = self.label(&job, &finding, &judgement, content, twin.as_ref())?;
         let says_little = self.says_little(&job, &finding, &judgement);
-        let repeats = self.repeats(&job, &finding, &judgement, says_little);
-        let (counts, new_links) = self.take_links(&job, &judgement, relevance, &finding, (fate, repeats))?;
+        let rearranges = self.rearranges(&job, &finding, &judgement, says_little);
+        let (counts, new_links) = self.take_links(&job, &judgement, relevance, &finding, (fate, rearranges))?;
         let new_urls = counts.new;
         let vanished = self.vanished(&job, &finding, &judgement, before.as_ref())?;
         self.need(&job, &judgement, &finding)?;
@@ -98,7 +98,7 @@ impl EngineState<'_> {
         if let Some(little) = brings_little(&finding, likeness) {
             self.frontier.brought(&job, little, &mut self.ledger.session);
         }
-        let says = Says { little: says_little, repeats, own_words };
+        let says = Says { little: says_little, rearranges, own_words };
         self.teach(&job, &finding, &judgement, Seen { content, twin: twin.as_ref(), counts, says })?;
 
         let changed = judgement.changed(before.as_ref().and_then(|before| before.shown.as_ref()), shown.as_ref());
@@ -117,7 +117,7 @@ impl EngineState<'_> {
         // a fetch.
         let is_one_text = matches!(judgement.unique_by, None | Some(UniqueBy::Aside))
             && likeness.is_some_and(|likeness| likeness.is_same);
-        let new = has_own_words || is_unique && !says_little && !repeats && !is_one_text;
+        let new = has_own_words || is_unique && !says_little && !rearranges && !is_one_text;
         self.rescue.fetched(&job, new, counts.new, &mut self.frontier, &mut self.ledger.session);
         self.ledger.stats.count(&judgement.verdict, status);
         self.count_answer(&job, &finding, trouble.as_deref(), relevance);

@@ -46,7 +46,7 @@ impl EngineState<'_> {
             Verdict::Unjudged if finding.status >= 400 => frontier.verdict(job, None, 0.0, session)?,
             Verdict::Unjudged => frontier.no_verdict(job, false, session)?,
             _ if says.little => frontier.says_little(job, is_lesson, session)?,
-            Verdict::Unique if says.repeats && !counts.promise() => frontier.says_little(job, is_lesson, session)?,
+            Verdict::Unique if says.rearranges && !counts.promise() => frontier.says_little(job, is_lesson, session)?,
             verdict => {
                 let brought = match judgement.unique_by {
                     _ if says.own_words == OwnWords::Few => Brought::Words,
@@ -58,7 +58,7 @@ impl EngineState<'_> {
                     Some(
                         UniqueBy::Media | UniqueBy::MediumBesideShared | UniqueBy::Aside | UniqueBy::LinksOfFewWords,
                     ) => Brought::Media,
-                    None if says.repeats => Brought::Media,
+                    None if says.rearranges => Brought::Media,
                     None => Brought::Content,
                 };
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;
@@ -72,7 +72,7 @@ impl EngineState<'_> {
             id: job.page.url,
             content,
             twin: twin.as_ref(),
-            barren: (has_known_text(judgement) || says.repeats)
+            barren: (has_known_text(judgement) || says.rearranges)
                 && says.own_words != OwnWords::Few
                 && counts.beyond == 0,
             depth: job.depth,
@@ -101,8 +101,8 @@ pub(super) struct Seen<'a> {
 pub(super) struct Says {
     /// It is unique, but its few words are no evidence ([`EngineState::says_little`]).
     pub little: bool,
-    /// Its pieces are known ([`EngineState::repeats`]).
-    pub repeats: bool,
+    /// Its pieces are known ([`EngineState::rearranges`]).
+    pub rearranges: bool,
     /// The words of its own that a near-duplicate has ([`EngineState::own_words`]).
     pub own_words: OwnWords,
 }

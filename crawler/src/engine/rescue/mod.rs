@@ -47,7 +47,7 @@ use frontier::{Draw, Drawn, Frontier, Job, Lot, Lots, Prospect, Sample, SampleSp
 
 use super::error::Result;
 use super::ledger::Ledger;
-use crate::estimate::{Found, Lost};
+use crate::estimate::{LastEstimate, Lost};
 use falls::Falls;
 use last::LastRound;
 use led::Led;
@@ -79,9 +79,9 @@ pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
 }
 
 /// The same, with the number of URLs that were held or stopped then.
-pub fn found(session: &Session) -> store::Result<Option<Found>> {
+pub fn found(session: &Session) -> store::Result<Option<LastEstimate>> {
     let RescueState { lost, held_back, .. } = RescueState::read(session)?;
-    Ok(lost.map(|[estimate, low, high]| Found { lost: Lost { estimate, low, high }, held_back }))
+    Ok(lost.map(|[estimate, low, high]| LastEstimate { lost: Lost { estimate, low, high }, held_back }))
 }
 
 /// The number of URLs that are still held or stopped and whose lots were not tried, although other lots of their
@@ -145,8 +145,8 @@ impl Rescue {
             && source.and_then(|id| read(id, session)).is_some_and(|trial| trial.new != Some(true))
             && read(job.page.url, session).is_none_or(|trial| trial.round == 0)
         {
-            // A page on the way from a trial to the pages behind it. (A page that was drawn may be visited again. It keeps
-            // its record.)
+            // A page on the way from a trial to the pages behind it. (A page that was drawn may be visited again. It
+            // keeps its record.)
             put(job.page.url, result(TrialRecord::default()), session);
         }
         let (mut at, mut steps) = (source.filter(|_| new), 0);

@@ -17,7 +17,7 @@ use frontier::refresh::scheduler::{Refresh, VisitDecision};
 use frontier::refresh::settings::Settings;
 use frontier::refresh::signals::Source;
 use frontier::refresh::time::{DAY, Seconds, days, seconds};
-use frontier::refresh::turns::{HostNumber, Turn};
+use frontier::refresh::turns::{HostNumber, VisitTurn};
 use frontier::{Frontier, Millis};
 
 use super::freshness::{Pages, Survey};
@@ -158,7 +158,7 @@ impl Continuous {
     /// The turn of a URL has come: queues the visit, or gives the URL a later turn. True if a visit was queued.
     fn turn(
         &mut self,
-        turn: Turn,
+        turn: VisitTurn,
         now: Millis,
         round: &mut Round,
         frontier: &mut Frontier,

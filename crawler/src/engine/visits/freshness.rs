@@ -57,7 +57,7 @@ pub struct HostRate {
 pub(super) struct Survey {
     next: usize,
     found: Freshness,
-    hosts: HashMap<SiteId, Found>,
+    hosts: HashMap<SiteId, HostSurvey>,
     last: Option<Freshness>,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Pages<'a> {
 
 /// What the survey has found on a host so far.
 #[derive(Debug, Default)]
-struct Found {
+struct HostSurvey {
     /// One of its pages.
     any: Option<UrlId>,
     pages: u64,
@@ -132,9 +132,9 @@ impl Survey {
         let mut found = std::mem::take(&mut self.found);
         found.at = now;
         found.fresh = if found.pages == 0 { 1.0 } else { found.fresh / found.pages as f64 };
-        let mut hosts: Vec<Found> = std::mem::take(&mut self.hosts).into_values().collect();
+        let mut hosts: Vec<HostSurvey> = std::mem::take(&mut self.hosts).into_values().collect();
         hosts.sort_by_key(|host| (std::cmp::Reverse(host.pages), host.any));
-        for Found { any, pages, log_rates } in hosts.into_iter().take(HOSTS) {
+        for HostSurvey { any, pages, log_rates } in hosts.into_iter().take(HOSTS) {
             let url = any.map(|url| PageRecord::get(PageId { url, visit: 1 }, session)).transpose()?.flatten();
             let url = url.and_then(|record| Url::parse(&record.url).ok());
             let host = url.as_ref().and_then(Url::host_str).unwrap_or_default().to_owned();

@@ -41,8 +41,8 @@ use dedup_stage::url::{PageId, SiteId, UrlId};
 use frontier::refresh::scheduler::Refresh;
 use frontier::refresh::signals::Source;
 use frontier::refresh::time::{days, seconds};
-use frontier::refresh::turns::{HostNumber, Turns};
-use frontier::{Admission, Found, Frontier, Merits, Millis, State, Via};
+use frontier::refresh::turns::{HostNumber, VisitTurns};
+use frontier::{Admission, FoundLink, Frontier, Merits, Millis, State, Via};
 use url::Url;
 
 use crate::record::PageRecord;
@@ -81,7 +81,7 @@ pub(super) struct Visits {
     /// more.
     planned: Vec<usize>,
     /// The URLs that are still to be visited, in the order of the round.
-    turns: Turns,
+    turns: VisitTurns,
     hosts: HashMap<SiteId, HostNumber>,
     /// URLs that wait in `turns`.
     left: HashSet<u64>,
@@ -374,7 +374,8 @@ fn queue(member: &Member, priority: f32, frontier: &mut Frontier, session: &mut 
     let page = PageId { url: member.id, visit: member.visit };
     let Some(PageRecord { url, depth, source, .. }) = PageRecord::get(page, session)? else { return Ok(false) };
     let Ok(url) = Url::parse(&url) else { return Ok(false) };
-    let found = Found { url: &url, id: member.id, depth, priority, merits: Merits::default(), source, via: Via::Again };
+    let found =
+        FoundLink { url: &url, id: member.id, depth, priority, merits: Merits::default(), source, via: Via::Again };
     Ok(match frontier.add(&found, session)? {
         Admission::Queued => true,
         // An earlier run may have queued this visit.

@@ -4,7 +4,7 @@ use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
 use frontier::Frontier;
 use frontier::refresh::time::Seconds;
-use frontier::refresh::turns::Turn;
+use frontier::refresh::turns::VisitTurn;
 use url::Url;
 
 use super::continuous::{Continuous, DEFER};
@@ -48,7 +48,7 @@ impl Continuous {
     /// `None` if the URL is a page.
     pub(super) fn turn_of_sitemap(
         &mut self,
-        turn: Turn,
+        turn: VisitTurn,
         now: Seconds,
         frontier: &mut Frontier,
         session: &mut Session,

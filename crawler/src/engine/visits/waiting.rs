@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use dedup_stage::url::SiteId;
-use frontier::refresh::turns::{HostNumber, Turns};
+use frontier::refresh::turns::{HostNumber, VisitTurns};
 use frontier::{Frontier, Millis};
 
 use super::share::Balance;
@@ -44,7 +44,7 @@ impl Waiting {
         site: SiteId,
         host: HostNumber,
         now: Millis,
-        turns: &mut Turns,
+        turns: &mut VisitTurns,
         frontier: &Frontier,
     ) -> bool {
         let waits = self.has_its_share(site) && frontier.queued_of(site) > 0 && !self.exempt.remove(&site);
@@ -56,7 +56,7 @@ impl Waiting {
     }
 
     /// A page of a host was fetched, for the first time or again.
-    pub fn fetched(&mut self, site: SiteId, is_new: bool, now: Millis, turns: &mut Turns) {
+    pub fn fetched(&mut self, site: SiteId, is_new: bool, now: Millis, turns: &mut VisitTurns) {
         let balance = self.balances.entry(site).or_default();
         match is_new {
             true => balance.fetched_new(),
@@ -75,7 +75,7 @@ impl Waiting {
     /// If a host has no URL in the queue any more, its visits go on. (A new URL may also leave the queue without a
     /// fetch, because robots.txt forbids it, for example.) If the host has fetched nothing for some time, it makes one
     /// visit. If many hosts wait, not every call looks at them.
-    pub fn check(&mut self, now: Millis, turns: &mut Turns, frontier: &Frontier) {
+    pub fn check(&mut self, now: Millis, turns: &mut VisitTurns, frontier: &Frontier) {
         self.looks += Self::LOOKS;
         // With fewer URLs than hosts, at least one of the hosts has none.
         if self.looks < self.hosts.len() && frontier.counts().queued >= self.hosts.len() as u64 {
@@ -107,7 +107,7 @@ mod tests {
     use config::Settings;
     use dedup_stage::store::{Memory, Session};
     use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
-    use frontier::{Found, Merits, Via};
+    use frontier::{FoundLink, Merits, Via};
     use url::Url;
 
     use super::*;
@@ -120,10 +120,10 @@ mod tests {
         let mut frontier = Frontier::open(&Settings::default(), &keys, &mut session, 0).unwrap();
         let url = Url::parse("http://a.test/new").unwrap();
         let (id, merits) = (keys.id(&url), Merits::default());
-        let found = Found { url: &url, id, depth: 0, priority: 0.5, merits, source: None, via: Via::Seed };
+        let found = FoundLink { url: &url, id, depth: 0, priority: 0.5, merits, source: None, via: Via::Seed };
         frontier.add(&found, &mut session).unwrap();
 
-        let (mut turns, mut waiting) = (Turns::default(), Waiting::new(0.5));
+        let (mut turns, mut waiting) = (VisitTurns::default(), Waiting::new(0.5));
         let host = turns.add_host();
         (0..9).for_each(|page| turns.push(host, 0, page));
         waiting.fetched(id.site, false, 0, &mut turns);

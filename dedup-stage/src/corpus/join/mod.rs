@@ -183,12 +183,12 @@ fn blocks(signatures: &Signatures, block: usize) -> Vec<Range<usize>> {
 const HELD: usize = 1 << 14;
 
 /// The edges that one thread has found.
-struct Found<'a> {
+struct FoundEdges<'a> {
     edges: Vec<Edge>,
     take: Take<'a>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundEdges<'a> {
     fn new(take: Take<'a>) -> Self {
         Self { edges: Vec::new(), take }
     }
@@ -201,7 +201,7 @@ impl<'a> Found<'a> {
     }
 }
 
-impl Drop for Found<'_> {
+impl Drop for FoundEdges<'_> {
     fn drop(&mut self) {
         if !self.edges.is_empty() {
             (self.take)(&mut self.edges);
@@ -231,7 +231,7 @@ fn judge(
 
 /// All edges within one block.
 fn within(runs: &Runs<'_>, criterion: NearCriterion, effort: Effort, take: Take<'_>, done: &(dyn Fn(f64) + Sync)) {
-    let mut found = Found::new(take);
+    let mut found = FoundEdges::new(take);
     for edge in runs.copies() {
         found.push(edge);
     }
@@ -247,7 +247,7 @@ fn within(runs: &Runs<'_>, criterion: NearCriterion, effort: Effort, take: Take<
     drop(found);
     let values = runs.values();
     let make = || {
-        let mut found = Found::new(take);
+        let mut found = FoundEdges::new(take);
         move |i: u32, j: u32| {
             let (i, j) = (i.min(j), i.max(j));
             let distance = (values[i as usize] ^ values[j as usize]).count_ones();
@@ -271,7 +271,7 @@ fn between(
     done: &(dyn Fn(f64) + Sync),
 ) {
     let make = || {
-        let mut found = Found::new(take);
+        let mut found = FoundEdges::new(take);
         move |i: u32, j: u32| {
             let distance = (a.values()[i as usize] ^ b.values()[j as usize]).count_ones();
             a.each_pair(i, b, j, |x, y| {
@@ -287,7 +287,7 @@ fn between(
 /// Links documents without a fingerprint to the first one with equal bytes.
 fn equal_bytes(signatures: &Signatures, take: Take<'_>) {
     let (judged, digests) = (signatures.fingerprints().len(), signatures.digests());
-    let mut found = Found::new(take);
+    let mut found = FoundEdges::new(take);
     let mut first = judged;
     for row in judged + 1..digests.len() {
         if digests[row] == digests[first] {
@@ -301,7 +301,7 @@ fn equal_bytes(signatures: &Signatures, take: Take<'_>) {
 /// Links documents without a fingerprint between two files: the first document with some bytes in each file.
 fn equal_bytes_between(a: &Signatures, b: &Signatures, take: Take<'_>) {
     let tail = |signatures: &Signatures| signatures.fingerprints().len()..signatures.digests().len();
-    let mut found = Found::new(take);
+    let mut found = FoundEdges::new(take);
     let (mut of_b, digests) = (tail(b), b.digests());
     let mut last = None;
     for row in tail(a) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::runs::MOST;
-use super::{Edge, Effort, Found, NearCriterion, Take, Tasks, judge};
+use super::{Edge, Effort, FoundEdges, NearCriterion, Take, Tasks, judge};
 use crate::corpus::Signatures;
 use crate::hamming::pairs::{self, Sides};
 use crate::signature::Sketch;
@@ -55,7 +55,7 @@ fn compare(
     done: &(dyn Fn(f64) + Sync),
 ) {
     let other = b.unwrap_or(a);
-    let mut found = Found::new(take);
+    let mut found = FoundEdges::new(take);
     // A join within one set does not compare a value with itself.
     let alone = if b.is_none() { a.values.len() } else { 0 };
     for rows in (0..alone).map(|i| a.rows_of(i)) {
@@ -67,7 +67,7 @@ fn compare(
     }
     drop(found);
     let make = || {
-        let mut found = Found::new(take);
+        let mut found = FoundEdges::new(take);
         move |i: u32, j: u32| {
             let (rows, others) = (a.rows_of(i as usize), other.rows_of(j as usize));
             for (n, &x) in rows.iter().enumerate() {
@@ -131,7 +131,7 @@ impl<'a> Pieces<'a> {
 
     /// Hands over the edge between a row and a row of another block, if they are near-duplicates that neither their
     /// fingerprints nor an earlier piece make candidates.
-    fn tell(&self, x: u32, other: &Pieces<'_>, y: u32, criterion: NearCriterion, found: &mut Found<'_>) {
+    fn tell(&self, x: u32, other: &Pieces<'_>, y: u32, criterion: NearCriterion, found: &mut FoundEdges<'_>) {
         let (x, y) = (self.from + x as usize, other.from + y as usize);
         let distance = (self.signatures.fingerprints()[x] ^ other.signatures.fingerprints()[y]).count_ones();
         if distance <= criterion.distance {

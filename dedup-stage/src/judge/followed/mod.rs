@@ -5,8 +5,8 @@
 //! fingerprint and set of links. A record of [`spaces::FOLLOWED`] has many pages, as the bytes that came. Memory knows
 //! which of them has a digest, a fingerprint or an identity ([`Followed`]). A page is decoded only if it may be a twin.
 //!
-//! A page is kept in this way only if its digests and its identity are new here. So what is known about a page is in one
-//! place. If the judge must change what it knows about such a page, it *parts* the page from the others first: it
+//! A page is kept in this way only if its digests and its identity are new here. So what is known about a page is in
+//! one place. If the judge must change what it knows about such a page, it *parts* the page from the others first: it
 //! writes the records that it writes for its own pages. Of a parted page, the common record only tells the URL.
 //!
 //! Memory is made again from the records when a state is opened. It lies with the session
@@ -29,7 +29,7 @@ use crate::url::{KeyMap, PageId};
 pub use evidence::Evidence;
 pub(super) use evidence::Head;
 use recent::RecentRecords;
-pub(super) use record::Known;
+pub(super) use record::Knowledge;
 use record::{Kept, Record};
 
 /// A record is written when it has so many bytes: a page that is looked at is read with the others of its record.
@@ -64,14 +64,14 @@ pub(super) struct Followed {
 #[derive(Debug)]
 struct Open {
     order: u64,
-    known: Known,
+    known: Knowledge,
     evidence: Vec<u8>,
 }
 
 /// A page as it is found.
-struct Found<'a> {
+struct FoundPage<'a> {
     order: u64,
-    known: Known,
+    known: Knowledge,
     evidence: &'a [u8],
 }
 
@@ -99,15 +99,15 @@ impl Followed {
     }
 
     /// Adds the next page to the maps.
-    fn index(&mut self, head: &Head, known: Known) {
+    fn index(&mut self, head: &Head, known: Knowledge) {
         let number = self.count;
         self.count += 1;
         self.ids.set(mixed(head.id), number);
-        if known == Known::Parted {
+        if known == Knowledge::Parted {
             return;
         }
         self.contents.set(prefix(&head.sha256), number);
-        if known == Known::All {
+        if known == Knowledge::All {
             if let Some(statement) = &head.statement {
                 self.contents.set(prefix(statement), number);
             }
@@ -130,17 +130,23 @@ impl Followed {
     }
 
     /// Whether a page can be added. `known` says what later verdicts need of it.
-    pub(super) fn takes(&self, head: &Head, known: Known) -> bool {
-        let statement = head.statement.as_ref().filter(|_| known == Known::All);
+    pub(super) fn takes(&self, head: &Head, known: Knowledge) -> bool {
+        let statement = head.statement.as_ref().filter(|_| known == Knowledge::All);
         self.count < u32::MAX
             && !self.ids.contains(mixed(head.id))
             && !self.may_have(&head.sha256)
             && statement.is_none_or(|statement| !self.may_have(statement))
     }
 
-    /// Adds a page that [`Followed::takes`]. If `known` is [`Known::All`], the caller must know that no page ever had
-    /// its fingerprint.
-    pub(super) fn add(order: u64, head: &Head, known: Known, evidence: Vec<u8>, session: &mut Session) -> Result<()> {
+    /// Adds a page that [`Followed::takes`]. If `known` is [`Knowledge::All`], the caller must know that no page ever
+    /// had its fingerprint.
+    pub(super) fn add(
+        order: u64,
+        head: &Head,
+        known: Knowledge,
+        evidence: Vec<u8>,
+        session: &mut Session,
+    ) -> Result<()> {
         let this = Self::of_mut(session)?;
         this.index(head, known);
         this.bytes += evidence.len();
@@ -180,11 +186,11 @@ impl Followed {
     }
 
     /// Calls `see` with the page of this number.
-    fn with<T>(&self, number: u32, session: &Session, see: impl FnOnce(&Found<'_>) -> Result<T>) -> Result<T> {
+    fn with<T>(&self, number: u32, session: &Session, see: impl FnOnce(&FoundPage<'_>) -> Result<T>) -> Result<T> {
         let (key, at) = self.place(number);
         let Some(key) = key else {
             let Open { order, known, evidence } = &self.open[at];
-            return see(&Found { order: *order, known: *known, evidence });
+            return see(&FoundPage { order: *order, known: *known, evidence });
         };
         let mut recent = self.recent.borrow_mut();
         if recent.get(key).is_none() {
@@ -193,7 +199,7 @@ impl Followed {
         }
         let record = Record::read(recent.get(key).ok_or_else(missing)?)?;
         let Kept { after, known, evidence } = record.pages.get(at).ok_or_else(missing)?;
-        see(&Found { order: record.order + after, known: *known, evidence })
+        see(&FoundPage { order: record.order + after, known: *known, evidence })
     }
 
     /// The page that owns a digest.
@@ -202,9 +208,9 @@ impl Followed {
         self.with(number, session, |found| {
             let head = Head::read(found.evidence)?;
             let owns = match found.known {
-                Known::All => head.sha256 == *digest || head.statement == Some(*digest),
-                Known::Body => head.sha256 == *digest,
-                Known::Parted => false,
+                Knowledge::All => head.sha256 == *digest || head.statement == Some(*digest),
+                Knowledge::Body => head.sha256 == *digest,
+                Knowledge::Parted => false,
             };
             Ok(owns.then_some(Owner { order: found.order, id: head.id, accepted_as: None }))
         })
@@ -215,19 +221,19 @@ impl Followed {
         let Some(number) = self.fingerprints.get(spread(fingerprint)) else { return Ok(None) };
         self.with(number, session, |found| {
             let head = Head::read(found.evidence)?;
-            let signature = head.signature.filter(|own| own.simhash == fingerprint && found.known == Known::All);
+            let signature = head.signature.filter(|own| own.simhash == fingerprint && found.known == Knowledge::All);
             Ok(signature.map(|signature| Entry { order: found.order, id: head.id, sketch: signature.sketch }))
         })
     }
 
     /// The links of an accepted page, with its URL.
     pub(super) fn links(&self, page: PageId, session: &Session) -> Result<Option<LinkSet>> {
-        let found = self.find(page, session)?.filter(|(_, known, _)| *known == Known::All);
+        let found = self.find(page, session)?.filter(|(_, known, _)| *known == Knowledge::All);
         Ok(found.map(|(.., Evidence { url, links, .. })| LinkSet { url: Some(url), ..links }))
     }
 
     /// The order of a page, what is known of it here, and the page.
-    fn find(&self, page: PageId, session: &Session) -> Result<Option<(u64, Known, Evidence)>> {
+    fn find(&self, page: PageId, session: &Session) -> Result<Option<(u64, Knowledge, Evidence)>> {
         let Some(number) = self.ids.get(mixed(page)) else { return Ok(None) };
         self.with(number, session, |found| {
             let evidence = Evidence::read(found.evidence)?;
@@ -241,13 +247,13 @@ impl Followed {
         let Some(number) = this.ids.get(mixed(page)) else { return Ok(()) };
         let (key, at) = this.place(number);
         let Some(key) = key else {
-            this.open[at].known = Known::Parted;
+            this.open[at].known = Knowledge::Parted;
             return Ok(());
         };
         this.recent.get_mut().forget(key);
         let bytes = session.get(spaces::FOLLOWED, &key.to_be_bytes())?.ok_or_else(missing)?;
         let mut record = Record::read(&bytes)?;
-        record.pages.get_mut(at).ok_or_else(missing)?.known = Known::Parted;
+        record.pages.get_mut(at).ok_or_else(missing)?.known = Knowledge::Parted;
         session.put(spaces::FOLLOWED, key.to_be_bytes(), codec::encode(&record));
         Ok(())
     }
@@ -256,7 +262,7 @@ impl Followed {
 /// Parts a page: writes what the judge knows of it as the records of a page that was judged here.
 pub(super) fn part(page: PageId, session: &mut Session) -> Result<()> {
     let Some((order, known, evidence)) = Followed::of(session)?.find(page, session)? else { return Ok(()) };
-    if known == Known::Parted {
+    if known == Knowledge::Parted {
         return Ok(());
     }
     Followed::note_parted(page, session)?;
@@ -271,11 +277,11 @@ pub(super) fn part_links(page: PageId, session: &mut Session) -> Result<()> {
 }
 
 /// Writes the records of a page that was judged here.
-pub(super) fn write_alone(order: u64, known: Known, evidence: Evidence, session: &mut Session) {
+pub(super) fn write_alone(order: u64, known: Knowledge, evidence: Evidence, session: &mut Session) {
     let Evidence { head: Head { id, sha256, signature, statement, .. }, url, links, .. } = evidence;
     let owner = codec::encode(&Owner { order, id, accepted_as: None });
     session.put(spaces::DIGESTS, sha256, owner.as_slice());
-    if known == Known::All {
+    if known == Knowledge::All {
         if let Some(statement) = statement {
             session.put(spaces::DIGESTS, statement, owner);
         }
@@ -296,9 +302,9 @@ pub fn followed(page: PageId, session: &Session) -> Result<Option<Evidence>> {
 }
 
 /// Calls `see` with each page that is not parted: its order, what is known of it, and the page.
-pub(super) fn each(session: &Session, see: &mut dyn FnMut(u64, Known, Evidence) -> Result<()>) -> Result<()> {
+pub(super) fn each(session: &Session, see: &mut dyn FnMut(u64, Knowledge, Evidence) -> Result<()>) -> Result<()> {
     each_record(session, &mut |_, record| {
-        for Kept { after, known, evidence } in record.pages.iter().filter(|page| page.known != Known::Parted) {
+        for Kept { after, known, evidence } in record.pages.iter().filter(|page| page.known != Knowledge::Parted) {
             see(record.order + after, *known, Evidence::read(evidence)?)?;
         }
         Ok(())
@@ -308,7 +314,7 @@ pub(super) fn each(session: &Session, see: &mut dyn FnMut(u64, Known, Evidence) 
 /// Calls `see` with the first facts of each accepted page.
 pub(super) fn each_accepted(session: &Session, see: &mut dyn FnMut(&Head)) -> Result<()> {
     each_record(session, &mut |_, record| {
-        for Kept { evidence, .. } in record.pages.iter().filter(|page| page.known == Known::All) {
+        for Kept { evidence, .. } in record.pages.iter().filter(|page| page.known == Knowledge::All) {
             see(&Head::read(evidence)?);
         }
         Ok(())

@@ -20,7 +20,7 @@ pub(super) struct Kept<'a> {
     /// Its order, counted from that of the record.
     pub(super) after: u64,
     /// What the record tells of it.
-    pub(super) known: Known,
+    pub(super) known: Knowledge,
     /// The stored form of its [`super::Evidence`].
     #[serde(borrow, with = "serde_bytes")]
     pub(super) evidence: &'a [u8],
@@ -28,7 +28,7 @@ pub(super) struct Kept<'a> {
 
 /// What a record tells of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::judge) enum Known {
+pub(in crate::judge) enum Knowledge {
     /// All about an accepted page: later pages may be copies of it.
     All,
     /// That the page had its body first. It repeats another page in other bytes, or it says nothing.

@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use super::*;
 use crate::judge::cut::{copy, delete};
-use crate::judge::followed::{self, Known};
+use crate::judge::followed::{self, Knowledge};
 
 type State = BTreeMap<(&'static str, Vec<u8>), Vec<u8>>;
 
@@ -187,7 +187,7 @@ fn what_a_judge_forgets_of_a_page_that_it_followed_stays_forgotten() {
         assert_eq!(state(&other), state(&one));
         let mut parted = 0;
         followed::each(&other.session, &mut |_, known, page| {
-            assert_eq!(known, Known::All);
+            assert_eq!(known, Knowledge::All);
             parted += usize::from(page.url == url);
             Ok(())
         })

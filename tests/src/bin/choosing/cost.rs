@@ -8,7 +8,7 @@ use config::Settings;
 use crawler::priority::{InLinks, OfLink, Scoring};
 use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
-use frontier::{Brought, Found, Frontier, JobKind, Merits, Next, Outcome, Via};
+use frontier::{Brought, FoundLink, Frontier, JobKind, Merits, Next, Outcome, Via};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -50,7 +50,7 @@ pub fn print() -> anyhow::Result<()> {
             let url = Url::parse(&format!("http://a.test/{}/{group}?q{}=1", group % 8, group / 8))?;
             let (id, _) = keys.identify(&url);
             let (merits, via) = (Merits::default(), Via::Link);
-            let found = Found { url: &url, id, depth: 1, priority: 0.8, merits, source: None, via };
+            let found = FoundLink { url: &url, id, depth: 1, priority: 0.8, merits, source: None, via };
             frontier.add(&found, &mut session)?;
         }
         let job = match frontier.next(0, &mut session)? {

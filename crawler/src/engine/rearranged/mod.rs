@@ -1,19 +1,20 @@
-//! Decides whether a page only *repeats*: whether it is new as a whole, but its pieces ([`dedup_stage::page::Piece`])
-//! are known. A site can arrange few pieces in ways without end: the same events in each month of a calendar, random
-//! headlines, links to random pages, the products of a list for each combination of filters.
+//! Decides whether a page only *rearranges* known pieces: whether it is new as a whole, but its pieces
+//! ([`dedup_stage::page::Piece`]) are known. A site can arrange few pieces in ways without end: the same events in each
+//! month of a calendar, random headlines, links to random pages, the products of a list for each combination of
+//! filters.
 //!
 //! A piece is known if a page of the same *kind* has shown it: a page of the same family of URLs ([`Family`]), or one
 //! whose URL has the same form ([`form`]). It is not enough that some page of the host has shown it. The pages of an
 //! archive list articles that the crawl knows already, but each page of the archive lists others; and nobody knows what
 //! the last page of the archive lists.
 //!
-//! The verdict on a page that repeats stays what it is, and its links are followed. But a trap may have such pages
+//! The verdict on a page that rearranges stays what it is, and its links are followed. But a trap may have such pages
 //! without end. So the page earns nothing back for the budgets of its host and folder, and spends a quarter of a page.
 //! (If it has new links that promise something, it spends nothing, and earns back one: [`Forms::promises`].) Learned
 //! rules count it to find traps (`barren`), and a lot that has fallen gains nothing by it.
 //!
 //! To cut a page into pieces and to look them up costs 3 to 5 % of a crawl. So only one page in a few is cut, until one
-//! of them repeats. Then all of the next pages of its host are.
+//! of them rearranges. Then all of the next pages of its host are.
 //!
 //! All this is in memory only. After a restart, a trap has to show its pieces once more.
 
@@ -41,7 +42,7 @@ type Shown = u64;
 
 /// The pieces that pages have shown.
 #[derive(Debug, Default)]
-pub(super) struct Repeats {
+pub(super) struct KnownPieces {
     /// In each bucket, the piece that was shown last comes first. Empty until there is a piece.
     buckets: Vec<[Shown; Self::OF_BUCKET]>,
     /// By the hash of the host.
@@ -51,7 +52,7 @@ pub(super) struct Repeats {
 /// The pages of one host that were handed out.
 #[derive(Clone, Copy, Debug, Default)]
 struct OfHost {
-    /// Their number, up to [`Repeats::FIRST`].
+    /// Their number, up to [`KnownPieces::FIRST`].
     pages: u32,
     /// The number of further pages that are all cut.
     watched: u32,
@@ -74,7 +75,7 @@ enum KnownTo {
     Nobody,
 }
 
-impl Repeats {
+impl KnownPieces {
     /// At most this many hosts are remembered. When there are more, all are forgotten.
     const HOSTS: usize = config::bounds::HOSTS_COMPARED;
     /// A bucket is one line of the cache.
@@ -85,11 +86,11 @@ impl Repeats {
     const FIRST: u32 = 64;
     /// Of the other pages, one in this many is cut …
     const ONE_IN: u64 = 8;
-    /// … and so many pages after one that repeats.
+    /// … and so many pages after one that rearranges.
     const WATCHED: u32 = 512;
     /// Fewer words tell nothing.
     const LEAST: u32 = 8;
-    /// A page that repeats has at most this many words in new pieces. A new entry of a list has more, or a link.
+    /// A page that rearranges has at most this many words in new pieces. A new entry of a list has more, or a link.
     const NEW: u32 = 4;
     /// And these are at most one in this many of its words.
     const NEW_ONE_IN: u32 = 20;
@@ -158,10 +159,10 @@ impl Repeats {
 }
 
 impl EngineState<'_> {
-    /// Whether a page repeats. A later visit to a page repeats the first one, and that says nothing about its host. A
-    /// text in chrome is no piece, so a page that is unique by such a text does not repeat. `says_little`: the page has
-    /// few words and is no evidence.
-    pub(super) fn repeats(
+    /// Whether a page rearranges known pieces. A later visit to a page repeats the first one, and that says nothing
+    /// about its host. A text in chrome is no piece, so a page that is unique by such a text does not rearrange.
+    /// `says_little`: the page has few words and is no evidence.
+    pub(super) fn rearranges(
         &mut self,
         job: &Job,
         finding: &PageFinding,
@@ -177,7 +178,7 @@ impl EngineState<'_> {
         let mut known = KnownTo::Nobody;
         if !finding.pieces.is_empty() {
             let family = Family::of(&job.url).map_or(form, |family| xxh3_64(family.to_string().as_bytes()));
-            known = self.repeats.page(site, Kind { form, family }, &finding.pieces);
+            known = self.known_pieces.page(site, Kind { form, family }, &finding.pieces);
         }
         if judgement.unique_by == Some(UniqueBy::Aside) {
             known = KnownTo::Nobody;
@@ -199,8 +200,8 @@ mod tests {
         hashes.into_iter().map(|hash| Piece { hash: xxh3_64(&hash.to_le_bytes()), words: 5 }).collect()
     }
 
-    fn is_known(repeats: &mut Repeats, kind: Kind, pieces: &[Piece]) -> bool {
-        repeats.page(SITE, kind, pieces) == KnownTo::Kind
+    fn is_known(known: &mut KnownPieces, kind: Kind, pieces: &[Piece]) -> bool {
+        known.page(SITE, kind, pieces) == KnownTo::Kind
     }
 
     fn kind(form: u64, family: u64) -> Kind {
@@ -208,65 +209,65 @@ mod tests {
     }
 
     #[test]
-    fn few_pages_are_cut_until_one_repeats() {
-        let mut repeats = Repeats::default();
-        let wanted = |repeats: &mut Repeats, pages: u64| {
+    fn few_pages_are_cut_until_one_rearranges() {
+        let mut known = KnownPieces::default();
+        let wanted = |known: &mut KnownPieces, pages: u64| {
             let ids = (0..pages).map(|page| UrlId { site: SITE, url: xxh3_64(&page.to_le_bytes()) });
-            ids.filter(|id| repeats.wants(*id)).count() as u64
+            ids.filter(|id| known.wants(*id)).count() as u64
         };
-        let watched = u64::from(Repeats::WATCHED);
-        assert_eq!(wanted(&mut repeats, Repeats::FIRST.into()), 0, "the first pages");
-        let few = wanted(&mut repeats, 4_000);
+        let watched = u64::from(KnownPieces::WATCHED);
+        assert_eq!(wanted(&mut known, KnownPieces::FIRST.into()), 0, "the first pages");
+        let few = wanted(&mut known, 4_000);
         assert!((400..600).contains(&few), "{few}");
-        repeats.page(SITE, kind(1, 1), &pieces(0..20));
-        assert_eq!(wanted(&mut repeats, 4_000), few, "a page with new pieces");
-        repeats.page(SITE, kind(1, 1), &pieces(0..20));
-        assert_eq!(wanted(&mut repeats, watched), watched, "a page that repeats");
-        assert_eq!(wanted(&mut repeats, 4_000), few);
+        known.page(SITE, kind(1, 1), &pieces(0..20));
+        assert_eq!(wanted(&mut known, 4_000), few, "a page with new pieces");
+        known.page(SITE, kind(1, 1), &pieces(0..20));
+        assert_eq!(wanted(&mut known, watched), watched, "a page that rearranges");
+        assert_eq!(wanted(&mut known, 4_000), few);
     }
 
     #[test]
     fn what_pages_of_the_same_family_or_form_have_shown_is_known() {
         for other in [kind(1, 2), kind(2, 1), kind(1, 1)] {
-            let mut repeats = Repeats::default();
-            assert!(!is_known(&mut repeats, kind(1, 1), &pieces(0..20)));
-            assert!(is_known(&mut repeats, other, &pieces((5..15).rev())));
+            let mut known = KnownPieces::default();
+            assert!(!is_known(&mut known, kind(1, 1), &pieces(0..20)));
+            assert!(is_known(&mut known, other, &pieces((5..15).rev())));
         }
-        let mut repeats = Repeats::default();
-        repeats.page(SITE, kind(1, 1), &pieces(0..20));
+        let mut known = KnownPieces::default();
+        known.page(SITE, kind(1, 1), &pieces(0..20));
         let archive = pieces(5..15);
-        assert_eq!(repeats.page(SITE, kind(2, 2), &archive), KnownTo::Host, "an archive lists what is known elsewhere");
-        assert_eq!(repeats.page(SITE, kind(2, 2), &archive), KnownTo::Kind, "twice");
+        assert_eq!(known.page(SITE, kind(2, 2), &archive), KnownTo::Host, "an archive lists what is known elsewhere");
+        assert_eq!(known.page(SITE, kind(2, 2), &archive), KnownTo::Kind, "twice");
     }
 
     #[test]
     fn hosts_do_not_share_pieces() {
-        let mut repeats = Repeats::default();
-        repeats.page(SITE, kind(1, 1), &pieces(0..20));
+        let mut known = KnownPieces::default();
+        known.page(SITE, kind(1, 1), &pieces(0..20));
         let other = SiteId { domain: 1, host: 3 };
-        let shown = (0..100).filter(|_| repeats.page(other, kind(1, 1), &pieces(0..20)) == KnownTo::Kind).count();
+        let shown = (0..100).filter(|_| known.page(other, kind(1, 1), &pieces(0..20)) == KnownTo::Kind).count();
         assert_eq!(shown, 99);
     }
 
     #[test]
     fn one_new_piece_is_something_new_and_few_words_tell_nothing() {
-        let mut repeats = Repeats::default();
-        repeats.page(SITE, kind(1, 1), &pieces(0..100));
-        assert!(!is_known(&mut repeats, kind(1, 1), &pieces((0..100).chain([200]))), "a new event among a hundred");
-        assert!(is_known(&mut repeats, kind(1, 1), &pieces((0..100).chain([200]))), "the second time");
-        assert!(!is_known(&mut repeats, kind(1, 1), &pieces(0..1)), "five words");
+        let mut known = KnownPieces::default();
+        known.page(SITE, kind(1, 1), &pieces(0..100));
+        assert!(!is_known(&mut known, kind(1, 1), &pieces((0..100).chain([200]))), "a new event among a hundred");
+        assert!(is_known(&mut known, kind(1, 1), &pieces((0..100).chain([200]))), "the second time");
+        assert!(!is_known(&mut known, kind(1, 1), &pieces(0..1)), "five words");
         let title = |words| [pieces(0..18), vec![Piece { hash: 7 + u64::from(words), words }]].concat();
-        assert!(is_known(&mut repeats, kind(1, 1), &title(4)), "a date");
-        assert!(!is_known(&mut repeats, kind(1, 1), &title(5)), "a sentence");
+        assert!(is_known(&mut known, kind(1, 1), &title(4)), "a date");
+        assert!(!is_known(&mut known, kind(1, 1), &title(5)), "a sentence");
     }
 
     #[test]
     fn pieces_that_were_shown_lately_are_kept() {
-        let mut repeats = Repeats::default();
+        let mut known = KnownPieces::default();
         for page in 0..200u64 {
             let junk = 1_000 + 5_000 * page..6_000 + 5_000 * page;
-            repeats.page(SITE, kind(1, 1), &pieces(junk));
-            assert_eq!(is_known(&mut repeats, kind(1, 1), &pieces(0..20)), page > 0, "{page}");
+            known.page(SITE, kind(1, 1), &pieces(junk));
+            assert_eq!(is_known(&mut known, kind(1, 1), &pieces(0..20)), page > 0, "{page}");
         }
     }
 }
