@@ -20,11 +20,11 @@ pub enum Piece<'a> {
 
 /// Calls `visit` with each piece of a page. Only ASCII is sure to be right if the page is no UTF-8. No pieces come if
 /// it would take too long to read the tags ([`attributes::are_too_many`]).
-pub fn read(page: &[u8], visit: impl FnMut(Piece<'_>)) {
+pub fn read(page: &[u8], mut visit: impl FnMut(Piece<'_>)) {
     if attributes::are_too_many(page) {
         return;
     }
-    let tokenizer = Tokenizer::new(Sink(RefCell::new(visit)), Default::default());
+    let tokenizer = Tokenizer::new(Sink(RefCell::new(&mut visit)), Default::default());
     let input = BufferQueue::default();
     input.push_back(String::from_utf8_lossy(page).as_ref().into());
     let _ = tokenizer.feed(&input);
@@ -36,9 +36,10 @@ pub fn attribute(tag: &Tag, name: &str) -> Option<String> {
     tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| attribute.value.to_string())
 }
 
-struct Sink<F>(RefCell<F>);
+/// (It is not generic: the compiler would make a tokenizer for each kind of visitor, and that takes seconds.)
+struct Sink<'v>(RefCell<&'v mut dyn FnMut(Piece<'_>)>);
 
-impl<F: FnMut(Piece<'_>)> TokenSink for Sink<F> {
+impl TokenSink for Sink<'_> {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
