@@ -1,6 +1,9 @@
 //! The allocator of the program, and when it gives memory back to the system. (The program `crawl` of the tests
 //! includes this file, so that it needs the same memory.)
 
+#[path = "no_memory.rs"]
+mod no_memory;
+
 use std::ffi::{c_int, c_long};
 use std::thread;
 use std::time::Duration;
@@ -10,7 +13,7 @@ use std::time::Duration;
 /// of it gives free memory back sooner than version 3. Both cost the same time, and on hostile webs a crawl needs more
 /// memory with version 3 (`harm -- memory`).
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: no_memory::OrExit<mimalloc::MiMalloc> = no_memory::OrExit(mimalloc::MiMalloc);
 
 /// `mi_option_purge_delay` of version 2 (`mimalloc.h`): the number of milliseconds after which the allocator gives free
 /// memory back.
