@@ -61,3 +61,40 @@ fn a_site_without_end_whose_pages_say_little_gets_a_falling_share() -> anyhow::R
     }
     Ok(())
 }
+
+/// Catches a folder whose first pages were copies, and that then waits for ever beside a section without end: nobody
+/// learns that its other pages are new.
+#[test]
+fn new_pages_behind_copies_come_beside_a_section_without_end() -> anyhow::Result<()> {
+    let list = |folder: &str, count: u64| -> String {
+        (0..count).map(|at| format!("<a href=/{folder}/{at}>{}</a> ", words(at, 3))).collect()
+    };
+    let answer = move |url: &Url| -> Answer {
+        let path: Vec<&str> = url.path().split('/').skip(1).collect();
+        match (path[0], path.get(1).and_then(|number| number.parse::<u64>().ok())) {
+            ("", None) => html(format!(
+                "<p>{}</p>{}{}<a href=/days/0>days</a>",
+                words(1, 80),
+                list("old", 20),
+                list("articles", 320)
+            )),
+            // The first articles are copies of the old ones.
+            ("old" | "articles", Some(at)) => html(format!("<p>{}</p>", words(10 + at, 250))),
+            ("days", Some(at)) => html(format!(
+                "<p>{}</p><a href=/days/{}>a</a> <a href=/days/{}>b</a>",
+                words(10_000 + at, 40),
+                2 * at + 1,
+                2 * at + 2
+            )),
+            _ => missing(),
+        }
+    };
+    let (clock, dir) = (Clock::at(1_700_000_000_000), tempfile::tempdir()?);
+    let web = Scripted::new(&clock, move |url, _| answer(url));
+    let settings = settings(&[("limits.max-pages", "4000"), ("politeness.delay", "1s"), ("limits.patience", "10m")])?;
+    let crawled = crawl_with(web, &clock, dir.path(), &["http://a.test/".to_owned()], &settings)?;
+    let articles = crawled.urls().iter().filter(|url| url.contains("/articles/")).count();
+    println!("{articles} of 320 articles");
+    assert!(articles >= 100, "{articles} of 320 articles");
+    Ok(())
+}

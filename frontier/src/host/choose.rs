@@ -34,6 +34,12 @@ impl Host {
     const BY_AGE: u32 = 16;
     /// In a choice by age, a group takes part if its best score is at least this share of the highest score.
     const COMPARABLE: f32 = 0.25;
+    /// One in this many choices goes by age, and all groups take part, whatever their scores. Otherwise a folder whose
+    /// first pages were copies would wait for ever beside a calendar without end, and nobody would learn that its other
+    /// pages are new.
+    const OF_ALL: u32 = 4 * Self::BY_AGE;
+    /// In such a choice, a group takes part if its first URL arrived at least this many arrivals before the best URL.
+    const WAITED_OF_ALL: Seq = Self::WAITED / 4;
     /// In a choice by age, a group takes part if its first URL arrived at least this many arrivals before the best URL.
     const WAITED: Seq = 1_000;
     /// At most this many pages let a file pass at once.
@@ -41,7 +47,7 @@ impl Host {
 
     /// The lane with the best URL of the host. This is the URL with the highest score; if several have the same score,
     /// the one that arrived first. One in [`Host::BY_AGE`] choices takes the oldest URL instead, among the best URLs of
-    /// the groups that take part (see [`Host::COMPARABLE`] and [`Host::WAITED`]). Reads the front of the chosen lane.
+    /// the groups that take part (see [`Host::COMPARABLE`], [`Host::WAITED`] and [`Host::OF_ALL`]). Reads the front of the chosen lane.
     /// Lanes of the origins in `blocked` are skipped, except for sitemaps, for which no rules are needed. A URL that
     /// was tried before, and whose next attempt must wait, moves to the end of its lane.
     pub fn choose(
@@ -80,8 +86,12 @@ impl Host {
             }
             let Some(best) = best else { return Ok(None) };
             let comparable = of_groups.iter().map(|(_, front)| *front);
-            let comparable = comparable.filter(|front| front.score >= Self::COMPARABLE * best.score);
-            let waiting = comparable.filter(|front| front.bound + Self::WAITED <= best.bound);
+            let (least, waited) = match self.jobs % Self::OF_ALL == Self::OF_ALL - 1 {
+                true => (0.0, Self::WAITED_OF_ALL),
+                false => (Self::COMPARABLE, Self::WAITED),
+            };
+            let comparable = comparable.filter(|front| front.score >= least * best.score);
+            let waiting = comparable.filter(|front| front.bound + waited <= best.bound);
             let Front { at, .. } = waiting.min_by_key(|front| front.bound).unwrap_or(best);
             let site = self.site;
             if !self.lanes[at].is_read() {

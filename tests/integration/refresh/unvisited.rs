@@ -163,6 +163,29 @@ fn a_page_whose_body_is_broken_is_failing() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Catches a URL that is never asked for again because it could not be had at its first visit.
+#[test]
+fn a_page_that_could_not_be_had_at_first_is_visited_later() -> anyhow::Result<()> {
+    let round = Arc::new(AtomicU64::new(0));
+    let now = Arc::clone(&round);
+    let told = Told::new(move |asked| match (asked.target.as_str(), now.load(Ordering::Relaxed)) {
+        ("/", _) => told::html(format!("<p>{}</p><a href=/breaks>a</a>", words(0, 80))),
+        ("/breaks", 0) => {
+            let fields = vec![("content-type", "text/html".into()), ("content-encoding", "gzip".into())];
+            (200, fields, b"\x1f\x8bgarbage".to_vec())
+        }
+        ("/breaks", _) => told::html(format!("<p>{}</p><a href=/behind>b</a>", words(1, 80))),
+        ("/behind", 1..) => told::html(format!("<p>{}</p>", words(2, 80))),
+        _ => told::missing(),
+    })?;
+    let dir = tempfile::tempdir()?;
+    assert_eq!(told.crawl(dir.path(), "http://a.test/", &[])?.stats.unique, 1);
+    round.store(1, Ordering::Relaxed);
+    let again = told.crawl(dir.path(), "http://a.test/", &[("fetch.recrawl", "true")])?;
+    assert_eq!(again.stats.unique, 3, "{:?}", again.urls());
+    Ok(())
+}
+
 /// Catches a page that becomes empty, or changes altogether, and whose copies are taken to have changed with it
 /// although none of them was visited.
 #[test]

@@ -14,6 +14,9 @@ use super::listed::Listed;
 use crate::record::{PageRecord, VerdictKind};
 use crate::unvisited::Unreachable;
 
+/// The longest interval between two visits to a URL that is missing, or that never showed a page.
+const LONGEST_REST: Seconds = 60 * 86_400;
+
 /// A URL that was visited.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
@@ -187,17 +190,16 @@ impl Member {
         answers && self.reach != Reach::Barred
     }
 
-    /// Whether it must not be visited now: it is missing and its interval, which grows, has not passed, or it never
-    /// showed a page and its last request was not answered.
+    /// Whether it must not be visited now, because its interval has not passed. It has an interval if it is missing, or
+    /// if it never showed a page and its last request was not answered. The interval grows up to [`LONGEST_REST`].
     pub fn rests(&self, now: Seconds) -> bool {
         let asked = seconds(self.asked);
-        match self.life {
-            Life::Missing { times: 2.., since } => {
-                now.saturating_sub(asked) < asked.saturating_sub(since).saturating_mul(2)
-            }
-            Life::Trouble { .. } => self.seen.is_none() && !self.answered,
-            _ => false,
-        }
+        let since = match self.life {
+            Life::Missing { times: 2.., since } => since,
+            Life::Trouble { since, .. } if self.seen.is_none() && !self.answered => since,
+            _ => return false,
+        };
+        now.saturating_sub(asked) < asked.saturating_sub(since).saturating_mul(2).min(LONGEST_REST)
     }
 }
 
