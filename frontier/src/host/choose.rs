@@ -47,9 +47,9 @@ impl Host {
 
     /// The lane with the best URL of the host. This is the URL with the highest score; if several have the same score,
     /// the one that arrived first. One in [`Host::BY_AGE`] choices takes the oldest URL instead, among the best URLs of
-    /// the groups that take part (see [`Host::COMPARABLE`], [`Host::WAITED`] and [`Host::OF_ALL`]). Reads the front of the chosen lane.
-    /// Lanes of the origins in `blocked` are skipped, except for sitemaps, for which no rules are needed. A URL that
-    /// was tried before, and whose next attempt must wait, moves to the end of its lane.
+    /// the groups that take part (see [`Host::COMPARABLE`], [`Host::WAITED`] and [`Host::OF_ALL`]). Reads the front of
+    /// the chosen lane. Lanes of the origins in `blocked` are skipped, except for sitemaps, for which no rules are
+    /// needed. A URL that was tried before, and whose next attempt must wait, moves to the end of its lane.
     pub fn choose(
         &mut self,
         blocked: &[(u8, Millis)],
