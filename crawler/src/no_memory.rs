@@ -4,8 +4,9 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::io::Write;
-use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use std::{process, thread};
 
 /// An allocator that ends the program instead of returning no memory.
 pub struct OrExit<A>(pub A);
@@ -45,8 +46,11 @@ fn given(memory: *mut u8, bytes: usize) -> *mut u8 {
 #[cold]
 fn refused(bytes: usize) -> ! {
     static IS_TOLD: AtomicBool = AtomicBool::new(false);
-    if !IS_TOLD.swap(true, Ordering::Relaxed) {
-        let cause = "memory is used up, or a limit is too low (ulimit -v: a crawl needs 1.2 GiB of addresses)";
+    if IS_TOLD.swap(true, Ordering::Relaxed) {
+        // Another thread is about to tell it, and ends the program.
+        thread::sleep(Duration::from_secs(1));
+    } else {
+        let cause = "memory is used up, or a limit is too low (ulimit -v)";
         let _ = writeln!(std::io::stderr(), "crawler: the system gives no memory for {bytes} bytes: {cause}");
     }
     process::exit(1)

@@ -36,7 +36,8 @@ pub fn attribute(tag: &Tag, name: &str) -> Option<String> {
     tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| attribute.value.to_string())
 }
 
-/// (It is not generic: the compiler would make a tokenizer for each kind of visitor, and that takes seconds.)
+/// Passes the tokens on to the visitor. (It is not generic: otherwise, the compiler would make a tokenizer for each kind
+/// of visitor.)
 struct Sink<'v>(RefCell<&'v mut dyn FnMut(Piece<'_>)>);
 
 impl TokenSink for Sink<'_> {
