@@ -72,7 +72,7 @@ impl SkipReason {
                 "no address is known, or only a forbidden one (--allow-private lifts that for private ones)"
             }
             SkipReason::Scheme => "neither http nor https",
-            SkipReason::Depth => "deeper than --max-depth, along the path on which it was met first",
+            SkipReason::Depth => "deeper than --max-depth",
             SkipReason::Trap => "a trap: too many or repeating path segments, or a folder that brought nothing new",
             SkipReason::DuplicateSource => "only a duplicate page links to it",
             SkipReason::Nofollow => "the link or its page says nofollow, or it would end the session of --login",

@@ -41,6 +41,7 @@ mod clock;
 mod continuous;
 mod crawls;
 mod cut;
+mod depth;
 mod diff;
 mod disk;
 mod docs;

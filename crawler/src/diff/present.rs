@@ -78,7 +78,8 @@ mod tests {
 
         // At the last visit, the page links to `back` and `came`, and no longer to `left` and `short`.
         let page = PageId { url: id("p"), visit: 3 };
-        let edges = ["back", "came"].map(|name| Edge { target: id(name), kind: Kind::Link(Rels::default()) });
+        let edges =
+            ["back", "came"].map(|name| Edge { target: id(name), kind: Kind::Link(Rels::default()), may_follow: true });
         std::fs::write(dir.path().join(LinksGraph::NAME), encode(page, edges.into_iter())).unwrap();
         let record = PageRecord {
             verdict: VerdictKind::Unique,

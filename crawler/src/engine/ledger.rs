@@ -166,6 +166,14 @@ impl Ledger {
         PageRecord::get(page, &self.session)
     }
 
+    /// The lengths of the outputs at the last commit.
+    pub fn lengths(&self) -> Result<Lengths> {
+        Ok(match self.session.get(Space::META, OUTPUTS)? {
+            Some(json) => serde_json::from_slice(&json).map_err(std::io::Error::from)?,
+            None => Lengths::new(),
+        })
+    }
+
     /// Makes everything since the last commit durable: first the outputs, then the batch that records their lengths.
     pub fn commit(&mut self, now: Millis) -> Result<()> {
         (self.last_commit, self.commit_at, self.pages_since_commit) = (now, now + COMMIT_INTERVAL, 0);
@@ -173,10 +181,7 @@ impl Ledger {
             return Ok(());
         }
         // Outputs that this run does not write keep their lengths.
-        let mut lengths = match self.session.get(Space::META, OUTPUTS)? {
-            Some(json) => serde_json::from_slice(&json).map_err(std::io::Error::from)?,
-            None => Lengths::new(),
-        };
+        let mut lengths = self.lengths()?;
         for sink in &mut self.sinks {
             sink.sync(&mut lengths)?;
         }

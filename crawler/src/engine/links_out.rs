@@ -57,7 +57,8 @@ impl Worker<'_> {
         // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its
         // target.
         let withheld = self.logs_out(target).then_some(SkipReason::Nofollow);
-        let note = LinkNote { refusal: self.refusal(target, job.depth).or(withheld), ..LinkNote::default() };
+        let refusal = self.refusal(target, job.depth).or(withheld);
+        let note = LinkNote { refusal, withheld: withheld.is_some(), ..LinkNote::default() };
         (link, note, finding)
     }
 
@@ -98,10 +99,14 @@ impl Worker<'_> {
                 || self.context.has_account
                     && (says_logout(&anchor) || labelled.contains(&link.url))
                     && self.has_session(answered, &link.url);
-            let refusal = self.refusal(&link.url, job.depth + 1).or(withheld.then_some(SkipReason::Nofollow));
-            let refusal = refusal.or(own.ends_languages(rels).then_some(SkipReason::Trap));
+            let withheld = if withheld {
+                Some(SkipReason::Nofollow)
+            } else {
+                own.ends_languages(rels).then_some(SkipReason::Trap)
+            };
+            let refusal = self.refusal(&link.url, job.depth + 1).or(withheld);
             links.push(link);
-            notes.push(LinkNote { refusal, hits, hints: Hints::of_link(rels, own) });
+            notes.push(LinkNote { refusal, withheld: withheld.is_some(), hits, hints: Hints::of_link(rels, own) });
             all_rels.push(rels);
         }
         link_texts.renumber(&numbers);
@@ -130,17 +135,18 @@ pub(super) fn header_links(response: &Response, page: &mut Page, url: &Url) {
 /// The links of a page for the link graph.
 pub(super) fn edges<'a>(
     links: &'a [OutLink],
+    notes: &'a [LinkNote],
     rels: &'a [Rels],
     is_redirect: bool,
     is_feed: bool,
 ) -> impl Iterator<Item = Edge> + 'a {
-    links.iter().enumerate().map(move |(at, link)| {
+    links.iter().zip(notes).enumerate().map(move |(at, (link, note))| {
         let kind = match (is_redirect, is_feed) {
             (true, _) => graph::Kind::Redirect,
             (_, true) => graph::Kind::Entry,
             _ => graph::Kind::Link(rels.get(at).copied().unwrap_or_default()),
         };
-        Edge { target: link.id, kind }
+        Edge { target: link.id, kind, may_follow: !note.withheld }
     })
 }
 

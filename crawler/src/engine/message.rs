@@ -333,6 +333,8 @@ pub struct RedirectFinding {
 pub struct LinkNote {
     /// The reason for which the link is not followed, if there is one.
     pub refusal: Option<SkipReason>,
+    /// Whether the link may not be followed however near its target is.
+    pub withheld: bool,
     /// In a focused crawl: the topic's words near the link.
     pub hits: Option<Box<LinkHits>>,
     /// Hints of the page about it.

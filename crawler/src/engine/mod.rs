@@ -44,6 +44,7 @@ mod round;
 mod scores;
 mod scoring;
 mod sessions;
+mod shorter_paths;
 mod sitemaps;
 mod standing;
 mod start;

@@ -62,7 +62,7 @@ impl Worker<'_> {
 
         let needs = self.needs(answered, content_type, redirect.as_ref());
         let is_feed = matches!(kind, Kind::Feed | Kind::JsonFeed);
-        let graph = graph::encode(job.page, edges(&links, &rels, redirect.is_some(), is_feed));
+        let graph = graph::encode(job.page, edges(&links, &notes, &rels, redirect.is_some(), is_feed));
         // A body that is no page was not asked for. It does not count as cut.
         let cut = response.truncated.filter(|why| *why != Truncation::NotAPage);
         let is_good = (200..300).contains(&response.status) && forbidden.is_none();

@@ -92,6 +92,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         visits: None,
         continuous: None,
         drained: None,
+        shortened: None,
         log,
         waiting,
         requisites: 0,

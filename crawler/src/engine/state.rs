@@ -53,6 +53,8 @@ pub(super) struct EngineState<'a> {
     pub continuous: Option<Continuous>,
     /// The number of URLs that were met when [`EngineState::drain`] last ran and found nothing to release.
     pub drained: Option<u64>,
+    /// The number of pages that were fetched when [`EngineState::find_shorter_paths`] last ran and found none.
+    pub shortened: Option<u64>,
     pub log: Log,
     /// Jobs that wait until the login to their site is done, or until `--max-pages` has room. Meanwhile their hosts get
     /// no other job.
@@ -336,6 +338,11 @@ impl EngineState<'_> {
             // since the last time.
             return Ok(false);
         }
+        // Links that were refused by mistake come before URLs that are held. After that, shorter paths are looked for
+        // when nothing else is left, because that takes time.
+        if self.shortened.is_none() && self.find_shorter_paths()? {
+            return Ok(true);
+        }
         if self.frontier.drain(&mut self.ledger.session)? {
             return Ok(true);
         }
@@ -348,6 +355,7 @@ impl EngineState<'_> {
             OnDuplicate::Keep => false,
         };
         let more = rescues && self.rescue.next(self.settings, &mut self.frontier, &mut self.ledger)?;
+        let more = more || self.find_shorter_paths()?;
         self.drained = Some(met).filter(|_| !more);
         Ok(more)
     }

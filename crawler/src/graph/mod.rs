@@ -12,7 +12,7 @@ use dedup_stage::page::Rels;
 use dedup_stage::url::{PageId, SiteId, UrlId};
 
 pub use addresses::{Address, Addresses};
-pub use read::{Graph, edges_at};
+pub use read::{Graph, Records, edges_at};
 pub use sink::LinksGraph;
 
 /// A link in the file.
@@ -22,6 +22,8 @@ pub struct Edge {
     pub target: UrlId,
     /// The kind of the link.
     pub kind: Kind,
+    /// Whether the crawl may follow it: it is not `nofollow`, for example. (Scope and depth are not considered here.)
+    pub may_follow: bool,
 }
 
 /// The kind of a link.
@@ -38,6 +40,8 @@ pub enum Kind {
 impl Kind {
     const REDIRECT: u8 = 64;
     const ENTRY: u8 = 65;
+    /// This bit of the byte says that the crawl may follow the link. Records of earlier versions do not have it.
+    const MAY_FOLLOW: u8 = 128;
 
     fn to_byte(self) -> u8 {
         match self {
@@ -67,11 +71,11 @@ impl Kind {
 
 /// Makes the record of a page with these links; empty if there are none. All numbers are big-endian: the length of the
 /// rest, the URL and visit of the page, and then runs of links to one host. A run is the host, the number of links, and
-/// the hash and kind of each.
+/// the hash of each, with a byte for its kind and for whether it may be followed.
 pub fn encode(page: PageId, links: impl Iterator<Item = Edge>) -> Vec<u8> {
     let mut record = Vec::new();
     let mut run: Option<(SiteId, usize, u32)> = None;
-    for Edge { target, kind } in links {
+    for Edge { target, kind, may_follow } in links {
         if record.is_empty() {
             record.extend([0; 4]);
             record.extend(page.url.to_bytes());
@@ -91,7 +95,7 @@ pub fn encode(page: PageId, links: impl Iterator<Item = Edge>) -> Vec<u8> {
             run = Some((target.site, at, 1));
         }
         record.extend(target.url.to_be_bytes());
-        record.push(kind.to_byte());
+        record.push(kind.to_byte() | if may_follow { Kind::MAY_FOLLOW } else { 0 });
     }
     if let Some(rest) = record.len().checked_sub(4) {
         record[..4].copy_from_slice(&(rest as u32).to_be_bytes());
@@ -116,7 +120,9 @@ pub fn decode(mut record: &[u8]) -> Option<(PageId, Vec<Edge>)> {
         };
         for _ in 0..u32::from_be_bytes(take(4)?.try_into().ok()?) {
             let url = u64::from_be_bytes(take(8)?.try_into().ok()?);
-            edges.push(Edge { target: UrlId { site, url }, kind: Kind::of_byte(take(1)?[0]) });
+            let byte = take(1)?[0];
+            let (kind, may_follow) = (Kind::of_byte(byte & !Kind::MAY_FOLLOW), byte & Kind::MAY_FOLLOW != 0);
+            edges.push(Edge { target: UrlId { site, url }, kind, may_follow });
         }
     }
     record.is_empty().then_some((page, edges))
@@ -134,10 +140,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_record_comes_back_as_it_went_in(links in prop::collection::vec((0u64..4, any::<u64>(), 0u8..66), 0..40), visit in 1u32..9) {
+        fn a_record_comes_back_as_it_went_in(links in prop::collection::vec((0u64..4, any::<u64>(), 0u8..66, any::<bool>()), 0..40), visit in 1u32..9) {
             let page = PageId { url: id(7, 8), visit };
             let edges: Vec<Edge> =
-                links.iter().map(|(site, url, kind)| Edge { target: id(*site, *url), kind: Kind::of_byte(*kind) }).collect();
+                links.iter().map(|&(site, url, kind, may_follow)| Edge { target: id(site, url), kind: Kind::of_byte(kind), may_follow }).collect();
             let record = encode(page, edges.iter().copied());
             if edges.is_empty() {
                 prop_assert!(record.is_empty());

@@ -1,4 +1,4 @@
-//! Reads the link graph: for each page, the links of its last answer that had any.
+//! Reads the link graph: all its records, or for each page the links of its last answer that had any.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, Read};
@@ -28,55 +28,29 @@ pub fn edges_at(dir: &Path, at: u64, url: UrlId) -> io::Result<Option<Vec<Edge>>
     }
 }
 
-/// The graph, as far as the state vouches for it.
+/// The records of the graph, as far as the state vouches for them. A page that was visited again may have several.
 #[derive(Debug)]
-pub struct Graph {
+pub struct Records {
     series: Series,
     length: u64,
-    /// The parts that are missing, with their links.
-    gone: Vec<Gone>,
-    /// The place where the last record of a page begins, by the hash of the page's URL.
-    last: HashMap<u64, u64>,
 }
 
-/// A function that gets the place of a record, its page and its links.
-type Visit<'a> = &'a mut dyn FnMut(u64, PageId, &[Edge]) -> io::Result<()>;
-
-impl Graph {
-    /// Opens the graph of the crawl in `dir`. The state vouches for `length` bytes of it.
+impl Records {
+    /// Opens the records of the crawl in `dir`. The state vouches for `length` bytes of them.
     ///
     /// # Errors
     ///
     /// If the file cannot be read, or is damaged (`InvalidData`).
     pub fn open(dir: &Path, length: u64) -> io::Result<Self> {
         let series = Series::open(dir, LinksGraph::NAME)?;
-        if series.end() < length {
-            return Err(damaged());
-        }
-        let mut graph = Self { gone: series.gone(length)?, series, length, last: HashMap::new() };
-        let mut last = HashMap::new();
-        graph.each_record(&mut |at, page, _| {
-            last.insert(page.url.url, at);
-            Ok(())
-        })?;
-        graph.last = last;
-        Ok(graph)
+        if series.end() < length { Err(damaged()) } else { Ok(Self { series, length }) }
     }
 
-    /// The parts that are missing.
-    pub fn gone(&self) -> &[Gone] {
-        &self.gone
-    }
-
-    /// Calls `visit` with each page that links anywhere, in the order of fetching.
-    pub fn each(&self, visit: &mut dyn FnMut(PageId, &[Edge]) -> io::Result<()>) -> io::Result<()> {
-        self.each_record(&mut |at, page, edges| match self.last.get(&page.url.url) {
-            Some(last) if *last == at => visit(page, edges),
-            _ => Ok(()),
-        })
-    }
-
-    fn each_record(&self, visit: Visit<'_>) -> io::Result<()> {
+    /// Calls `visit` with the place of each record, its page and its links, in the order of fetching.
+    pub fn each<E: From<io::Error>>(
+        &self,
+        visit: &mut dyn FnMut(u64, PageId, &[Edge]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut record = Vec::new();
         for part in self.series.parts(self.length)? {
             let mut file = BufReader::new(self.series.bytes(part.start, part.end));
@@ -87,7 +61,7 @@ impl Graph {
                 let length = u64::from(u32::from_be_bytes(length));
                 record.clear();
                 if file.by_ref().take(length).read_to_end(&mut record)? as u64 != length {
-                    return Err(damaged());
+                    return Err(damaged().into());
                 }
                 let (page, edges) = decode(&record).ok_or_else(damaged)?;
                 visit(at, page, &edges)?;
@@ -95,6 +69,43 @@ impl Graph {
             }
         }
         Ok(())
+    }
+}
+
+/// The graph: the last record of each page.
+#[derive(Debug)]
+pub struct Graph {
+    records: Records,
+    /// The parts that are missing, with their links.
+    gone: Vec<Gone>,
+    /// The place where the last record of a page begins, by the hash of the page's URL.
+    last: HashMap<u64, u64>,
+}
+
+impl Graph {
+    /// Opens the graph of the crawl in `dir`. The state vouches for `length` bytes of it. Errors as for
+    /// [`Records::open`].
+    pub fn open(dir: &Path, length: u64) -> io::Result<Self> {
+        let records = Records::open(dir, length)?;
+        let mut last = HashMap::new();
+        records.each(&mut |at, page, _| {
+            last.insert(page.url.url, at);
+            Ok::<_, io::Error>(())
+        })?;
+        Ok(Self { gone: records.series.gone(length)?, records, last })
+    }
+
+    /// The parts that are missing.
+    pub fn gone(&self) -> &[Gone] {
+        &self.gone
+    }
+
+    /// Calls `visit` with each page that links anywhere, in the order of fetching.
+    pub fn each(&self, visit: &mut dyn FnMut(PageId, &[Edge]) -> io::Result<()>) -> io::Result<()> {
+        self.records.each(&mut |at, page, edges| match self.last.get(&page.url.url) {
+            Some(last) if *last == at => visit(page, edges),
+            _ => Ok(()),
+        })
     }
 }
 

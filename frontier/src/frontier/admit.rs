@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use dedup_stage::store::{Result, Session};
-use dedup_stage::url::{SiteId, UrlId};
+use dedup_stage::url::{PageId, SiteId, UrlId};
 use url::Url;
 
 use super::Frontier;
 use crate::hold::Trial;
 use crate::host::entry::Entry;
 use crate::host::lane::band;
-use crate::job::{Admission, FoundLink, Via};
+use crate::job::{Admission, FoundLink, Hold, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::url::{End, Ended, Kept, Standing, State};
 
@@ -77,6 +77,38 @@ impl Frontier {
             return Ok(Admission::Seen);
         }
         self.refused(found, reason, Detail::None, session)
+    }
+
+    /// Whether a URL (`id.url`) was refused because of its links: they are `nofollow` or too deep, for example. Answered
+    /// from memory.
+    pub fn is_refused_for_links(&self, url: u64) -> bool {
+        matches!(self.urls.get(url), Some(Standing::Refused(reason)) if is_of_link(reason))
+    }
+
+    /// A URL was refused because of its links. Now a path of `depth` links was found that may be followed. `source` is
+    /// the page before the URL. The URL is queued, or held as news if `is_held` is set. False if it stays refused.
+    pub fn found_nearer(
+        &mut self,
+        id: UrlId,
+        (depth, source): (u32, PageId),
+        is_held: bool,
+        session: &mut Session,
+    ) -> Result<bool> {
+        let Some(State::Refused { reason, detail: Detail::None, link }) = self.urls.state(id, session)? else {
+            return Ok(false);
+        };
+        if !is_of_link(reason) {
+            return Ok(false);
+        }
+        let link = Kept { depth, source: Some(source), ..link };
+        let Ok(url) = Url::parse(&link.url) else { return Ok(false) };
+        if self.bounds.scope.as_ref().is_some_and(|scope| scope.admits(&url, depth).is_err()) {
+            return Ok(false);
+        }
+        let found = again(&url, id, &link, Via::Link);
+        let admission =
+            if is_held { self.hold(&found, Hold::News, session) } else { self.admit(&found, None, session) }?;
+        Ok(matches!(admission, Admission::Queued | Admission::Held))
     }
 
     /// Whether a host belongs to another frontier.
