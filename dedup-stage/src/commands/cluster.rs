@@ -1,5 +1,6 @@
 //! `dedup-stage cluster`: groups of near-duplicates, and which document of each is kept.
 
+mod found;
 mod groups;
 
 use std::collections::BTreeSet;
@@ -7,13 +8,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::progress::Progress;
 use super::rows;
 use super::say::say;
 use super::signed::{self, Looking};
 use super::table::{Cell, Kind, Table, TableFormat};
 use crate::corpus::cluster::{Documents, Forest, Keep, List, Member, complete};
-use crate::corpus::join::{Edge, EdgeFile, EdgeWriter, NearCriterion, Nodes, SharedWriter, join};
+use crate::corpus::join::{Edge, EdgeFile, EdgeWriter, NearCriterion, Nodes};
 use crate::corpus::output::write;
 use crate::corpus::{Error, Signatures};
 use crate::hamming::cluster::Link;
@@ -237,24 +237,7 @@ fn each_edge(
         }
         return Ok(());
     }
-    let starts = nodes.starts();
-    let (criterion, effort) = (args.looking.criterion(), args.looking.effort());
-    let of_all = 2.0 / (files.len() * (files.len() + 1)) as f64;
-    let progress = Progress::new("pairs", nodes.len() as usize, "documents");
-    let taking = SharedWriter::new(visit);
-    for (i, a) in files.iter().enumerate() {
-        for (j, b) in files.iter().enumerate().skip(i) {
-            let (start, other) = (starts[i], starts[j]);
-            let take = |edges: &mut Vec<Edge>| {
-                edges.iter_mut().for_each(|edge| (edge.a, edge.b) = (edge.a + start, edge.b + other));
-                taking.write(edges, |visit, edge| {
-                    visit(*edge);
-                    Ok(())
-                });
-            };
-            join(a, (i != j).then_some(b), criterion, effort, &take, &|share| progress.add(share * of_all));
-        }
-    }
-    taking.into_inner()?;
+    let uncompared = found::find(files, nodes, (args.looking.criterion(), args.looking.effort()), visit);
+    signed::say_uncompared(uncompared);
     Ok(())
 }

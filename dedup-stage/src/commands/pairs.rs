@@ -11,7 +11,7 @@ use super::say::say;
 use super::signed::{self, Looking};
 use super::table::TableFormat;
 use crate::corpus::Signatures;
-use crate::corpus::join::{Edge, EdgeWriter, Nodes, SharedWriter, join};
+use crate::corpus::join::{Edge, EdgeWriter, Nodes, SharedWriter, Sink, join};
 use crate::corpus::output::write;
 use crate::hamming::Fingerprints;
 use crate::hamming::pairs::{Listed, near, rotate, rows as rows_of};
@@ -145,20 +145,40 @@ fn write_edges(
     looking: &Looking,
 ) -> anyhow::Result<u64> {
     let progress = Progress::new("pairs", a.rows() as usize, "documents");
-    let pairs = AtomicU64::new(0);
     // Nodes of the second file follow those of the first.
     let second = if b.is_some() { a.rows() } else { 0 };
+    let (mut pairs, mut uncompared) = (0, 0);
     write(path, |file| {
         let writer = SharedWriter::new(EdgeWriter::new(file, nodes, looking.criterion())?);
-        let take = |edges: &mut Vec<Edge>| {
-            pairs.fetch_add(edges.len() as u64, Ordering::Relaxed);
-            edges.iter_mut().for_each(|edge| edge.b += second);
-            writer.write(edges, EdgeWriter::push);
-        };
-        join(a, b, looking.criterion(), looking.effort(), &take, &|share| progress.add(share));
-        writer.into_inner()?.finish()
+        let file = EdgesInFile { writer, second, pairs: AtomicU64::new(0), uncompared: AtomicU64::new(0) };
+        join(a, b, looking.criterion(), looking.effort(), &file, &|share| progress.add(share));
+        (pairs, uncompared) = (file.pairs.into_inner(), file.uncompared.into_inner());
+        file.writer.into_inner()?.finish()
     })?;
-    Ok(pairs.into_inner())
+    drop(progress);
+    signed::say_uncompared(uncompared);
+    Ok(pairs)
+}
+
+/// Writes the edges of a join to a file.
+struct EdgesInFile<'a> {
+    writer: SharedWriter<EdgeWriter<'a>>,
+    /// The node of the first row of the second file.
+    second: u64,
+    pairs: AtomicU64,
+    uncompared: AtomicU64,
+}
+
+impl Sink for EdgesInFile<'_> {
+    fn take(&self, edges: &mut Vec<Edge>) {
+        self.pairs.fetch_add(edges.len() as u64, Ordering::Relaxed);
+        edges.iter_mut().for_each(|edge| edge.b += self.second);
+        self.writer.write(edges, EdgeWriter::push);
+    }
+
+    fn uncompared(&self, pairs: u64) {
+        self.uncompared.fetch_add(pairs, Ordering::Relaxed);
+    }
 }
 
 fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {

@@ -11,6 +11,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::rows::{refuse_absent, wrong_usage};
+use super::say::say;
 use crate::corpus::Corpora;
 use crate::pipeline::{Limits, Stopper};
 use crate::protocol::{Ended, Greeting, serve};
@@ -132,12 +133,26 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let limits = Limits::new(settings.dedup.threads);
     let stopping = signals().context("signals")?;
+    let known = Arc::clone(stage.known());
     let ended =
         serve(std::io::stdin(), std::io::stdout().lock(), stage, limits, greeting, |stopper| watch(stopping, stopper))?;
+    say_compared_in_part(&known);
     Ok(match ended {
         Ended::Input | Ended::OutputClosed => ExitCode::SUCCESS,
         Ended::Stopped => ExitCode::from(STOPPED),
     })
+}
+
+/// Says on stderr that pages were compared with a part of the known corpora only, if that is so.
+pub fn say_compared_in_part(known: &Corpora) {
+    let times = known.compared_in_part();
+    if times > 0 {
+        say!(
+            "dedup-stage: {} with the first 64 known documents that share a fingerprint, and not with the others; none \
+             of the others is an exact copy",
+            super::rows::count(times, "comparison")
+        );
+    }
 }
 
 fn in_dir(error: Error, dir: &std::path::Path) -> anyhow::Error {

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::progress::Progress;
 use super::rows::{self, WrongUsage};
+use super::say::say;
 use super::table::{Cell, Column, Kind, Table, TableFormat};
 use crate::corpus::Signatures;
-use crate::corpus::join::{self, Edge, Effort, NearCriterion};
+use crate::corpus::join::{self, Collected, Edge, Effort, NearCriterion};
 
 /// The flags that say how near-duplicates are found.
 #[derive(Clone, Debug, clap::Args)]
@@ -87,6 +88,17 @@ pub fn id_kind<'a>(files: impl IntoIterator<Item = &'a Signatures>) -> Kind {
     Kind::Id { integers: files.into_iter().all(|file| file.shape().text_ids == 0) }
 }
 
+/// Says on stderr that pairs were not compared, if that is so.
+pub fn say_uncompared(pairs: u64) {
+    if pairs > 0 {
+        let pairs = rows::count(pairs, "pair");
+        say!(
+            "not compared: up to {pairs} of documents that share their fingerprint, or a part of their sketches, with \
+             more than 64 others; copies among them were found"
+        );
+    }
+}
+
 /// Finds all edges and writes them as a table, sorted by the places of the documents in the input. Returns their
 /// number.
 pub fn write_edges(
@@ -105,7 +117,11 @@ pub fn write_edges(
     let mut table = Table::create(columns, Table::format(format, output)?, output)?;
     let mut edges = {
         let progress = Progress::new("pairs", a.rows() as usize, "documents");
-        let edges = join::collect(a, b, looking.criterion(), looking.effort(), &|share| progress.add(share));
+        let found = Collected::default();
+        join::join(a, b, looking.criterion(), looking.effort(), &found, &|share| progress.add(share));
+        drop(progress);
+        let (edges, uncompared) = found.into_edges();
+        say_uncompared(uncompared);
         if b.is_some() { join::with_copies(a, looking.criterion(), edges) } else { edges }
     };
     let other = b.unwrap_or(a);

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 
 use super::progress::Bar;
 use super::rows::{refuse_absent, wrong_usage};
-use super::run::{Judging, Remembering};
+use super::run::{Judging, Remembering, say_compared_in_part};
 use super::say::say;
 use crate::pipeline::{Limits, NextItem, ordered};
 use crate::signature;
@@ -65,6 +65,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         if is_std(&args.output) { Box::new(BufWriter::new(io::stdout())) } else { Box::new(create(&args.output)?) };
 
     let stage = args.memory.open(&settings)?;
+    let known = Arc::clone(stage.known());
     let limits = Limits::new(settings.dedup.threads);
     let (keys, searcher) = (stage.keys().clone(), stage.searcher(limits.threads));
     let read = Arc::new(AtomicU64::new(0));
@@ -81,6 +82,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     drop(bar);
     let tally = filter.finish()?;
+    say_compared_in_part(&known);
     say!("{}", summary(&tally, read.load(Ordering::Relaxed)));
     Ok(if tally.broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -31,6 +31,11 @@ impl Corpora {
         &self.0[corpus as usize]
     }
 
+    /// The sum of [`Known::compared_in_part`] over the corpora.
+    pub fn compared_in_part(&self) -> u64 {
+        self.0.iter().map(Known::compared_in_part).sum()
+    }
+
     /// The document that a page repeats, and the number of its corpus. A document with the same bytes comes first, then
     /// the nearest one. Among equally near ones, that of the first corpus is taken. See [`super::Finder::find`].
     ///

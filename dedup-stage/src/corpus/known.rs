@@ -14,9 +14,13 @@
 //! [`Corpora::open`]: super::Corpora::open
 //! [`Corpora::find`]: super::Corpora::find
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Error;
+use super::crowd::Crowd;
 use super::file::Signatures;
 use super::format::DIGEST;
 use super::lower_bound::lower_bound;
@@ -24,7 +28,8 @@ use crate::hamming::Design;
 use crate::hamming::frozen::{self, Frozen, IndexSpec, Load, Reader};
 use crate::signature::{RECIPE, Sketch};
 
-/// The most documents of one fingerprint that are compared with a page.
+/// The most sketches of one fingerprint that are compared with a page. A document with the bytes or the sketch of the
+/// page is found among any number of documents.
 const MOST: usize = 64;
 
 /// The last words of the message about a damaged index.
@@ -38,6 +43,10 @@ pub struct Known {
     index: Frozen,
     index_path: PathBuf,
     distance: u32,
+    /// The documents of each fingerprint that has more than `MOST` and was asked for.
+    crowds: Mutex<HashMap<u64, Arc<Crowd>>>,
+    /// See [`Known::compared_in_part`].
+    in_part: AtomicU64,
 }
 
 /// The document that a page repeats.
@@ -94,7 +103,8 @@ impl Known {
         };
         signatures.advise_random();
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self { name, signatures, index, index_path: place, distance })
+        let (crowds, in_part) = (Mutex::default(), AtomicU64::new(0));
+        Ok(Self { name, signatures, index, index_path: place, distance, crowds, in_part })
     }
 
     /// Builds the index beside a signature file. Returns its number of bytes. `done` gets the share of the work that
@@ -145,6 +155,26 @@ impl Known {
     fn damaged_index(&self) -> Error {
         let what = "the index file is damaged: it contradicts itself or the signature file";
         Error::Damaged(format!("{}: {what}; {REMEDY}", self.index_path.display()))
+    }
+
+    /// How often a page was compared with the first 64 sketches of a fingerprint that has more, and was found among
+    /// none of them. So the corpus may have near-duplicates of such pages that were not found.
+    pub fn compared_in_part(&self) -> u64 {
+        self.in_part.load(Ordering::Relaxed)
+    }
+
+    /// The documents of a fingerprint, from this row on, in order; `None` if they are at most `MOST`.
+    fn crowd(&self, fingerprint: u64, first: usize) -> Option<Arc<Crowd>> {
+        let fingerprints = &self.signatures.fingerprints()[first..];
+        if fingerprints.get(MOST) != Some(&fingerprint) {
+            return None;
+        }
+        let mut crowds = self.crowds.lock().unwrap_or_else(PoisonError::into_inner);
+        let crowd = crowds.entry(fingerprint).or_insert_with(|| {
+            let count = fingerprints.partition_point(|other| *other <= fingerprint);
+            Arc::new(Crowd::of(&self.signatures, first..first + count, MOST))
+        });
+        Some(Arc::clone(crowd))
     }
 
     /// The first row with this fingerprint, if it is in the file.
@@ -220,23 +250,29 @@ impl Finder<'_> {
     ) -> Result<Option<(CorpusMatch, u64)>, Error> {
         let signatures = &self.known.signatures;
         let first = self.known.first_row(fingerprint);
-        let rows = (first..).take(MOST).take_while(|row| signatures.fingerprints().get(*row) == Some(&fingerprint));
         if signatures.fingerprints().get(first) != Some(&fingerprint) {
             return Err(self.known.damaged_index());
         }
-        let mut found = None;
-        for row in rows {
-            let document = |exact, resemblance| {
-                (CorpusMatch { row: row as u64, exact, distance, resemblance }, signatures.places()[row])
-            };
-            if signatures.digests()[row] == *digest {
-                return Ok(Some(document(true, 1.0)));
-            }
-            if found.is_none() {
-                let theirs = signatures.sketch(row as u64);
-                let look = sketch.compare(&theirs);
-                found = look.is_duplicate_document().then(|| document(false, look.resemblance));
-            }
+        let document = |row: usize, exact, resemblance| {
+            (CorpusMatch { row: row as u64, exact, distance, resemblance }, signatures.places()[row])
+        };
+        let near = |row: usize| {
+            let look = sketch.compare(&signatures.sketch(row as u64));
+            look.is_duplicate_document().then(|| document(row, false, look.resemblance))
+        };
+        let Some(crowd) = self.known.crowd(fingerprint, first) else {
+            let of_file = &signatures.fingerprints()[first..];
+            let rows = || (first..).zip(of_file).take_while(|(_, other)| **other == fingerprint).map(|(row, _)| row);
+            let exact = rows().find(|row| signatures.digests()[*row] == *digest).map(|row| document(row, true, 1.0));
+            return Ok(exact.or_else(|| rows().find_map(near)));
+        };
+        if let Some(row) = crowd.with_digest(signatures, digest) {
+            return Ok(Some(document(row, true, 1.0)));
+        }
+        let found = crowd.heads().find_map(near);
+        let found = found.or_else(|| near(crowd.with_sketch(signatures, &sketch.to_bytes())?));
+        if found.is_none() && crowd.has_more() {
+            self.known.in_part.fetch_add(1, Ordering::Relaxed);
         }
         Ok(found)
     }

@@ -10,6 +10,7 @@ pub mod build;
 #[cfg(feature = "tools")]
 pub mod cluster;
 mod corpora;
+mod crowd;
 mod file;
 mod format;
 #[cfg(feature = "tools")]

@@ -121,6 +121,11 @@ impl Stage {
         Ok(Self { session, flow, keys, urls, counts, spilled: false, rubbish: false })
     }
 
+    /// The known corpora of the judge.
+    pub fn known(&self) -> &Arc<Corpora> {
+        self.flow.judge().known()
+    }
+
     /// Gives the judge known corpora. From now on, a page that one of them has is a duplicate.
     pub fn know(&mut self, corpora: Arc<Corpora>) {
         self.flow.judge_mut().know(corpora);

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::{dedup_stage, dumps, lines, stderr, stdout, text};
 
 /// The answers of `run` to these lines.
-fn run(dir: &TempDir, arguments: &str, input: &[Value]) -> Vec<Value> {
+pub fn run(dir: &TempDir, arguments: &str, input: &[Value]) -> Vec<Value> {
     let input: String = input.iter().map(|line| format!("{line}\n")).collect();
     fs::write(dir.path().join("in.jsonl"), input).expect("a temporary file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_dedup-stage"));

@@ -1,5 +1,6 @@
 //! The commands on signature files, run as programs: outputs, exit codes, and the effects of damaged and foreign files.
 
+mod crowds;
 mod known;
 mod surroundings;
 

@@ -2,9 +2,11 @@
 //! their sketches, then the second look.
 
 mod copies;
+mod crowd;
 mod edges;
 mod pieces;
 mod runs;
+mod sink;
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -14,9 +16,11 @@ use super::file::Signatures;
 use crate::hamming::pairs::{self, Sides};
 use crate::signature::{DISTANCE, Sketch};
 use runs::Runs;
+use sink::FoundEdges;
 
 pub use copies::with_copies;
 pub use edges::{EdgeFile, EdgeWriter, Nodes};
+pub use sink::{Collected, Sink};
 
 /// A pair of documents that say the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,15 +78,13 @@ impl Effort {
     pub const BLOCK: usize = 1 << 27;
 }
 
-/// Takes the edges that were found so far out of the vector. Calls come from several threads.
-pub type Take<'a> = &'a (dyn Fn(&mut Vec<Edge>) + Sync);
-
-/// Finds all edges within `a`, or between `a` and `b`, and hands them to `take`, thousands at a time, in no order.
+/// Finds all edges within `a`, or between `a` and `b`, and hands them to `sink`, thousands at a time, in no order.
 ///
 /// Documents with the same signature are linked to the first of them, and only this first one is linked to other
-/// documents. Documents without a fingerprint are linked if their bytes are equal. If more than `runs::MOST` signatures
-/// share a fingerprint, the others are compared with the first `runs::MOST` only, as in the crawl. The same holds for
-/// a piece of sketches. `done` gets the share of the work that was done since its last call.
+/// documents. Documents without a fingerprint are linked if their bytes are equal. If more than 64 signatures share a
+/// fingerprint, the others are compared with the first 64 only, as in the crawl, and with one that has the same sketch
+/// and one that has the same bytes. The same holds for a piece of sketches. `sink` gets the number of pairs that are
+/// left out so. `done` gets the share of the work that was done since its last call.
 ///
 /// # Complexity
 ///
@@ -97,20 +99,20 @@ pub fn join(
     b: Option<&Signatures>,
     criterion: NearCriterion,
     effort: Effort,
-    take: Take<'_>,
+    sink: &dyn Sink,
     done: &(dyn Fn(f64) + Sync),
 ) {
     a.advise_random();
     b.inspect(|b| b.advise_random());
     match b {
-        None => equal_bytes(a, take),
-        Some(b) => equal_bytes_between(a, b, take),
+        None => equal_bytes(a, sink),
+        Some(b) => equal_bytes_between(a, b, sink),
     }
     let passes = if criterion.pieces { 1 + Sketch::PIECES } else { 1 };
     let done = |part: f64| done(part / passes as f64);
-    by_fingerprint(a, b, criterion, effort, take, &done);
+    by_fingerprint(a, b, criterion, effort, sink, &done);
     if criterion.pieces {
-        pieces::join(a, b, criterion, effort, take, &done);
+        pieces::join(a, b, criterion, effort, sink, &done);
     }
 }
 
@@ -120,7 +122,7 @@ fn by_fingerprint(
     b: Option<&Signatures>,
     criterion: NearCriterion,
     effort: Effort,
-    take: Take<'_>,
+    sink: &dyn Sink,
     done: &(dyn Fn(f64) + Sync),
 ) {
     let tasks = Tasks::of(a, b, effort.block);
@@ -133,9 +135,9 @@ fn by_fingerprint(
         let Some((_, runs)) = &first else { continue };
         let done = |part: f64| done(part * tasks.share());
         match other {
-            None => within(runs, criterion, effort, take, &done),
+            None => within(runs, criterion, effort, sink, &done),
             Some(other) => {
-                between(runs, &Runs::of(b.unwrap_or(a), other.clone(), criterion.look), criterion, effort, take, &done)
+                between(runs, &Runs::of(b.unwrap_or(a), other.clone(), criterion.look), criterion, effort, sink, &done)
             }
         }
     }
@@ -179,36 +181,6 @@ fn blocks(signatures: &Signatures, block: usize) -> Vec<Range<usize>> {
     ranges
 }
 
-/// The most edges that a thread holds before it hands them over.
-const HELD: usize = 1 << 14;
-
-/// The edges that one thread has found.
-struct FoundEdges<'a> {
-    edges: Vec<Edge>,
-    take: Take<'a>,
-}
-
-impl<'a> FoundEdges<'a> {
-    fn new(take: Take<'a>) -> Self {
-        Self { edges: Vec::new(), take }
-    }
-
-    fn push(&mut self, edge: Edge) {
-        self.edges.push(edge);
-        if self.edges.len() >= HELD {
-            (self.take)(&mut self.edges);
-        }
-    }
-}
-
-impl Drop for FoundEdges<'_> {
-    fn drop(&mut self) {
-        if !self.edges.is_empty() {
-            (self.take)(&mut self.edges);
-        }
-    }
-}
-
 /// The edge between two candidates; `None` if they are no near-duplicates.
 fn judge(
     criterion: NearCriterion,
@@ -230,32 +202,30 @@ fn judge(
 }
 
 /// All edges within one block.
-fn within(runs: &Runs<'_>, criterion: NearCriterion, effort: Effort, take: Take<'_>, done: &(dyn Fn(f64) + Sync)) {
-    let mut found = FoundEdges::new(take);
+fn within(runs: &Runs<'_>, criterion: NearCriterion, effort: Effort, sink: &dyn Sink, done: &(dyn Fn(f64) + Sync)) {
+    let mut found = FoundEdges::new(sink);
     for edge in runs.copies() {
         found.push(edge);
     }
     for heads in runs.repeated() {
-        for (i, &x) in heads.iter().enumerate() {
-            for &y in &heads[..i.min(runs::MOST)] {
-                judge(criterion, (y, runs.sketch(y)), (x, runs.sketch(x)), 0)
-                    .into_iter()
-                    .for_each(|edge| found.push(edge));
-            }
-        }
+        let left_out = crowd::pairs_within(runs.signatures(), heads.iter().copied(), |y, x| {
+            judge(criterion, (y, runs.sketch(y)), (x, runs.sketch(x)), 0).into_iter().for_each(|edge| found.push(edge));
+        });
+        found.uncompared(left_out);
     }
     drop(found);
     let values = runs.values();
     let make = || {
-        let mut found = FoundEdges::new(take);
+        let mut found = FoundEdges::new(sink);
         move |i: u32, j: u32| {
             let (i, j) = (i.min(j), i.max(j));
             let distance = (values[i as usize] ^ values[j as usize]).count_ones();
-            runs.each_pair(i, runs, j, |x, y| {
+            let left_out = runs.each_pair(i, runs, j, |x, y| {
                 judge(criterion, (x, runs.sketch(x)), (y, runs.sketch(y)), distance)
                     .into_iter()
                     .for_each(|edge| found.push(edge));
             });
+            found.uncompared(left_out);
         }
     };
     pairs::join(Sides::One(values), criterion.distance, effort.threads, &make, done);
@@ -267,27 +237,28 @@ fn between(
     b: &Runs<'_>,
     criterion: NearCriterion,
     effort: Effort,
-    take: Take<'_>,
+    sink: &dyn Sink,
     done: &(dyn Fn(f64) + Sync),
 ) {
     let make = || {
-        let mut found = FoundEdges::new(take);
+        let mut found = FoundEdges::new(sink);
         move |i: u32, j: u32| {
             let distance = (a.values()[i as usize] ^ b.values()[j as usize]).count_ones();
-            a.each_pair(i, b, j, |x, y| {
+            let left_out = a.each_pair(i, b, j, |x, y| {
                 judge(criterion, (x, a.sketch(x)), (y, b.sketch(y)), distance)
                     .into_iter()
                     .for_each(|edge| found.push(edge));
             });
+            found.uncompared(left_out);
         }
     };
     pairs::join(Sides::Two(a.values(), b.values()), criterion.distance, effort.threads, &make, done);
 }
 
 /// Links documents without a fingerprint to the first one with equal bytes.
-fn equal_bytes(signatures: &Signatures, take: Take<'_>) {
+fn equal_bytes(signatures: &Signatures, sink: &dyn Sink) {
     let (judged, digests) = (signatures.fingerprints().len(), signatures.digests());
-    let mut found = FoundEdges::new(take);
+    let mut found = FoundEdges::new(sink);
     let mut first = judged;
     for row in judged + 1..digests.len() {
         if digests[row] == digests[first] {
@@ -299,9 +270,9 @@ fn equal_bytes(signatures: &Signatures, take: Take<'_>) {
 }
 
 /// Links documents without a fingerprint between two files: the first document with some bytes in each file.
-fn equal_bytes_between(a: &Signatures, b: &Signatures, take: Take<'_>) {
+fn equal_bytes_between(a: &Signatures, b: &Signatures, sink: &dyn Sink) {
     let tail = |signatures: &Signatures| signatures.fingerprints().len()..signatures.digests().len();
-    let mut found = FoundEdges::new(take);
+    let mut found = FoundEdges::new(sink);
     let (mut of_b, digests) = (tail(b), b.digests());
     let mut last = None;
     for row in tail(a) {
@@ -330,11 +301,9 @@ pub fn collect(
     effort: Effort,
     done: &(dyn Fn(f64) + Sync),
 ) -> Vec<Edge> {
-    let all = Mutex::new(Vec::new());
-    join(a, b, criterion, effort, &|edges| all.lock().expect("no thread panicked").append(edges), done);
-    let mut all = all.into_inner().expect("no thread panicked");
-    all.sort_unstable_by_key(|edge| (edge.a, edge.b));
-    all
+    let all = Collected::default();
+    join(a, b, criterion, effort, &all, done);
+    all.into_edges().0
 }
 
 /// A writer of edges for several threads, which can fail. The first error is kept, and edges that come later are

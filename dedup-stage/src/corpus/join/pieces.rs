@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::runs::MOST;
-use super::{Edge, Effort, FoundEdges, NearCriterion, Take, Tasks, judge};
+use super::{Edge, Effort, FoundEdges, NearCriterion, Sink, Tasks, crowd, judge};
 use crate::corpus::Signatures;
 use crate::hamming::pairs::{self, Sides};
 use crate::signature::Sketch;
@@ -25,7 +24,7 @@ pub fn join(
     b: Option<&Signatures>,
     criterion: NearCriterion,
     effort: Effort,
-    take: Take<'_>,
+    sink: &dyn Sink,
     done: &(dyn Fn(f64) + Sync),
 ) {
     // A row takes 32 bytes here, and 24 in comparisons by fingerprint. So the blocks are smaller, and take no more.
@@ -40,7 +39,7 @@ pub fn join(
             }
             let Some((_, pieces)) = &first else { continue };
             let second = other.as_ref().map(|other| Pieces::of(b.unwrap_or(a), other.clone(), which));
-            compare(pieces, second.as_ref(), criterion, effort, take, &|part| done(part * tasks.share()));
+            compare(pieces, second.as_ref(), criterion, effort, sink, &|part| done(part * tasks.share()));
         }
     }
 }
@@ -51,30 +50,26 @@ fn compare(
     b: Option<&Pieces<'_>>,
     criterion: NearCriterion,
     effort: Effort,
-    take: Take<'_>,
+    sink: &dyn Sink,
     done: &(dyn Fn(f64) + Sync),
 ) {
     let other = b.unwrap_or(a);
-    let mut found = FoundEdges::new(take);
+    let mut found = FoundEdges::new(sink);
     // A join within one set does not compare a value with itself.
     let alone = if b.is_none() { a.values.len() } else { 0 };
     for rows in (0..alone).map(|i| a.rows_of(i)) {
-        for (n, &x) in rows.iter().enumerate() {
-            for &y in &rows[..n.min(MOST)] {
-                a.tell(y, other, x, criterion, &mut found);
-            }
-        }
+        let left_out = crowd::pairs_within(a.signatures, rows, |y, x| a.tell(y, other, x, criterion, &mut found));
+        found.uncompared(left_out);
     }
     drop(found);
     let make = || {
-        let mut found = FoundEdges::new(take);
+        let mut found = FoundEdges::new(sink);
         move |i: u32, j: u32| {
             let (rows, others) = (a.rows_of(i as usize), other.rows_of(j as usize));
-            for (n, &x) in rows.iter().enumerate() {
-                for &y in &others[..if n < MOST { others.len() } else { others.len().min(MOST) }] {
-                    a.tell(x, other, y, criterion, &mut found);
-                }
-            }
+            let left_out = crowd::pairs_between((a.signatures, rows), (other.signatures, others), |x, y| {
+                a.tell(x, other, y, criterion, &mut found);
+            });
+            found.uncompared(left_out);
         }
     };
     let sides = b.map_or(Sides::One(&a.values), |b| Sides::Two(&a.values, &b.values));
@@ -124,25 +119,25 @@ impl<'a> Pieces<'a> {
     }
 
     /// The rows that have the value with this index, ascending.
-    fn rows_of(&self, i: usize) -> &[u32] {
+    fn rows_of(&self, i: usize) -> impl ExactSizeIterator<Item = u64> + Clone + '_ {
         let end = self.starts.get(i + 1).map_or(self.rows.len(), |start| *start as usize);
-        &self.rows[self.starts[i] as usize..end]
+        self.rows[self.starts[i] as usize..end].iter().map(|row| self.from as u64 + u64::from(*row))
     }
 
     /// Hands over the edge between a row and a row of another block, if they are near-duplicates that neither their
     /// fingerprints nor an earlier piece make candidates.
-    fn tell(&self, x: u32, other: &Pieces<'_>, y: u32, criterion: NearCriterion, found: &mut FoundEdges<'_>) {
-        let (x, y) = (self.from + x as usize, other.from + y as usize);
-        let distance = (self.signatures.fingerprints()[x] ^ other.signatures.fingerprints()[y]).count_ones();
+    fn tell(&self, x: u64, other: &Pieces<'_>, y: u64, criterion: NearCriterion, found: &mut FoundEdges<'_>) {
+        let (one, another) = (self.signatures.fingerprints()[x as usize], other.signatures.fingerprints()[y as usize]);
+        let distance = (one ^ another).count_ones();
         if distance <= criterion.distance {
             return;
         }
-        let (one, another) = (self.signatures.stored_sketch(x as u64), other.signatures.stored_sketch(y as u64));
+        let (one, another) = (self.signatures.stored_sketch(x), other.signatures.stored_sketch(y));
         let sketches = [one, another].map(Sketch::from_bytes);
         if (0..self.which).any(|piece| sketches[0].is_near_in(&sketches[1], piece)) {
             return;
         }
-        let edge = judge(criterion, (x as u64, one), (y as u64, another), distance);
+        let edge = judge(criterion, (x, one), (y, another), distance);
         // Within one file, the lower row comes first.
         let turned = |edge: Edge| match std::ptr::eq(self.signatures, other.signatures) && edge.b < edge.a {
             true => Edge { a: edge.b, b: edge.a, ..edge },

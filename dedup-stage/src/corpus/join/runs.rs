@@ -3,13 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::{Edge, copy};
+use super::{Edge, copy, crowd};
 use crate::corpus::Signatures;
 use crate::signature::Sketch;
-
-/// The number of signatures of one fingerprint that are compared with all others. Further ones are compared with these
-/// only.
-pub const MOST: usize = 64;
 
 /// The distinct fingerprints of a range of rows.
 #[derive(Debug)]
@@ -54,6 +50,11 @@ impl<'a> Runs<'a> {
         &self.values
     }
 
+    /// The file that has the rows.
+    pub fn signatures(&self) -> &'a Signatures {
+        self.signatures
+    }
+
     /// The sketch of a row.
     pub fn sketch(&self, row: u64) -> [u8; Sketch::BYTES] {
         self.signatures.stored_sketch(row)
@@ -84,22 +85,11 @@ impl<'a> Runs<'a> {
     }
 
     /// Calls `visit` with the pairs of rows that stand for fingerprint `i` of this block and fingerprint `j` of the
-    /// other.
-    pub fn each_pair(&self, i: u32, other: &Runs<'_>, j: u32, mut visit: impl FnMut(u64, u64)) {
-        let only = |runs: &Runs<'_>, i: u32| [runs.rows_of(i as usize).start];
-        match (self.heads.get(&i), other.heads.get(&j)) {
-            (None, None) => visit(only(self, i)[0], only(other, j)[0]),
-            (a, b) => {
-                let (one, another) = (only(self, i), only(other, j));
-                let (a, b) = (a.map_or(&one[..], Vec::as_slice), b.map_or(&another[..], Vec::as_slice));
-                for (n, &x) in a.iter().enumerate() {
-                    for (m, &y) in b.iter().enumerate() {
-                        if n < MOST || m < MOST {
-                            visit(x, y);
-                        }
-                    }
-                }
-            }
-        }
+    /// other. Returns the number of pairs that are left out because both are crowds.
+    pub fn each_pair(&self, i: u32, other: &Runs<'_>, j: u32, visit: impl FnMut(u64, u64)) -> u64 {
+        let (one, another) = ([self.rows_of(i as usize).start], [other.rows_of(j as usize).start]);
+        let a = self.heads.get(&i).map_or(&one[..], Vec::as_slice);
+        let b = other.heads.get(&j).map_or(&another[..], Vec::as_slice);
+        crowd::pairs_between((self.signatures, a.iter().copied()), (other.signatures, b.iter().copied()), visit)
     }
 }

@@ -3,6 +3,7 @@
 
 mod build;
 mod cluster;
+mod crowd;
 mod files;
 mod join;
 mod known;
