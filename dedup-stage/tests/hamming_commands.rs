@@ -198,7 +198,7 @@ fn damage_ends_with_1_and_no_claim_of_success() {
     // A failed attempt to make an index leaves no files behind.
     let made = files.path("made");
     assert_eq!(dedup_stage(&["index", &odd, "-o", &made]).status.code(), Some(1));
-    assert!(!PathBuf::from(&made).exists() && !PathBuf::from(made + ".part").exists());
+    assert!(!PathBuf::from(&made).exists() && !PathBuf::from(made + ".dedup-stage-part").exists());
 }
 
 #[test]

@@ -7,8 +7,10 @@ use std::time::Instant;
 use super::progress::Documents;
 use super::rows;
 use super::say::say;
-use crate::corpus::build::{SigningOptions, Tally, Watch, build, splits};
+use crate::corpus::Error;
+use crate::corpus::build::{SigningOptions, Tally, Watch, build, splits, written_meanwhile};
 use crate::corpus::input::{Expanded, Fields, Format, expand};
+use crate::corpus::output::place;
 
 /// Arguments of `dedup-stage signatures`.
 ///
@@ -46,6 +48,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(wrong) = rows::refuse_replacing(Some(&args.output), files.iter().map(PathBuf::as_path)) {
         return Ok(wrong);
     }
+    let read = args.inputs.iter().chain(&files).map(PathBuf::as_path);
+    if let Some(input) = written_meanwhile(&args.output, read) {
+        let (input, output) = (input.display(), args.output.display());
+        return Ok(rows::wrong_usage(&format_args!("{input} lies where {output} is made; name another output")));
+    }
     let splits = match splits(&files, args.format) {
         Ok(splits) => splits,
         Err(what) => return Ok(rows::wrong_usage(&what)),
@@ -76,6 +83,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let threads = args.threads.unwrap_or_else(rows::cores).max(1);
     let options = SigningOptions { fields: args.fields, threads, memory: args.memory as usize };
+    // What cannot be written at the end is refused before hours of work.
+    place(&args.output).map_err(Error::io(&args.output))?;
     let start = Instant::now();
     let said = Said(Documents::new(splits.len()));
     let tally = build(&splits, &options, &args.output, &said)?;

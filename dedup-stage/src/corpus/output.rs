@@ -68,9 +68,13 @@ pub fn replaced<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -
     inputs.into_iter().find(|input| fs::canonicalize(input).is_ok_and(|input| input == output))
 }
 
+/// The end of the name of a file until it is complete. It has the name of this program, so that no file of someone else
+/// has it: what is found under it is the rest of a run that was killed, and is replaced.
+pub const TEMPORARY: &str = ".dedup-stage-part";
+
 /// The path of a file until it is complete.
 pub fn temporary(path: &Path) -> PathBuf {
-    beside(path, ".part")
+    beside(path, TEMPORARY)
 }
 
 /// A path with `ending` after its name.

@@ -20,6 +20,9 @@ pub enum Error {
     /// The content of the file is damaged, or the file is of another kind.
     #[error("{0}")]
     Damaged(String),
+    /// The file is in use by another run, or it belongs to someone else.
+    #[error("{0}")]
+    Refused(String),
     /// The fingerprints of the index and those to be compared with it were made by different recipes.
     #[error("the index holds fingerprints of recipe {found:?}, not {expected:?}: they cannot be compared")]
     Recipe {

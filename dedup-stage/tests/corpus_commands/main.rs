@@ -3,6 +3,7 @@
 mod crowds;
 mod known;
 mod surroundings;
+mod working_files;
 
 use std::fs;
 use std::path::Path;

@@ -4,11 +4,13 @@
 //! A split is one input file, or many files that are one document each. Each split becomes one or more sorted parts
 //! beside the output, in the folder `OUT.parts`. When a split is complete, a note is written there. A build that
 //! follows an interrupted one finds the notes, and does only the splits that have none. When all splits are done, their
-//! parts are merged into the output, and the folder is removed.
+//! parts are merged into the output, and the folder is removed. Only one build at a time has the folder.
 
+mod lock;
 mod parts;
 mod split;
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,9 +19,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Error;
 use super::input::{Bad, Fields, Format, Piece, Split};
 use super::merge::merge;
-use super::output::write;
+use super::output::{temporary, write};
 use super::writer::Shape;
-use parts::Parts;
+use parts::{Parts, Sorted};
 
 /// The settings of a build.
 #[derive(Clone, Debug)]
@@ -94,8 +96,18 @@ pub fn splits(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<Split>, 
     Ok(splits)
 }
 
+/// The first of these paths at which a build of `output` writes before the output is complete, or that lies in its
+/// folder of parts. Such a file cannot be an input.
+pub fn written_meanwhile<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Option<&'a Path> {
+    let ours = [Parts::folder(output), temporary(output)];
+    let ours: Vec<PathBuf> = ours.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+    let is_ours = |path: &Path| fs::canonicalize(path).is_ok_and(|path| ours.iter().any(|our| path.starts_with(our)));
+    inputs.into_iter().find(|input| !ours.is_empty() && is_ours(input))
+}
+
 /// Makes the signature file `output`. Returns the sums over all splits. Errors if a file cannot be written, a part
-/// cannot be read, or this program cannot read the format of an input. An input that cannot be opened, and a signature
+/// cannot be read, this program cannot read the format of an input, another build makes the same file, or there is a
+/// folder of someone else in the place of the folder of parts. An input that cannot be opened, and a signature
 /// file that is damaged or has another recipe, count as a bad record.
 pub fn build(splits: &[Split], options: &SigningOptions, output: &Path, watch: &dyn Watch) -> Result<Tally, Error> {
     let parts = Parts::open(output)?;
@@ -132,7 +144,7 @@ pub fn build(splits: &[Split], options: &SigningOptions, output: &Path, watch: &
         sum.passed_over += tally.passed_over;
         sum.bad += tally.bad;
         for file in files {
-            inputs.push((i, super::Signatures::open(&file)?));
+            inputs.push((i, file.open()?));
         }
     }
     write(output, |file| Ok(merge(&mut inputs, file, &|n| watch.merged(n))?.1))?;
@@ -147,11 +159,13 @@ fn one(
     options: &SigningOptions,
     parts: &Parts,
     watch: &dyn Watch,
-) -> Result<(Tally, Vec<PathBuf>), Error> {
+) -> Result<(Tally, Vec<Sorted>), Error> {
     if split.format == Format::Signatures {
         let path = split.paths[0].clone();
         let (tally, files) = match checked(&path) {
-            Ok(shape) => (Tally { documents: shape.rows, judged: shape.judged, ..Tally::default() }, vec![path]),
+            Ok((shape, file)) => {
+                (Tally { documents: shape.rows, judged: shape.judged, ..Tally::default() }, vec![file])
+            }
             Err(error) => {
                 let mut tally = Tally::default();
                 let (text, name) = (error.to_string(), format!("{}: ", path.display()));
@@ -188,8 +202,9 @@ fn one(
 }
 
 /// The shape of a signature file, which is read once to see that it is undamaged.
-fn checked(path: &Path) -> Result<Shape, Error> {
-    let signatures = super::Signatures::open(path)?;
+fn checked(path: &Path) -> Result<(Shape, Sorted), Error> {
+    let file = Sorted::of(path.to_owned())?;
+    let signatures = file.open()?;
     signatures.check()?;
-    Ok(signatures.shape())
+    Ok((signatures.shape(), file))
 }

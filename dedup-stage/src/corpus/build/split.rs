@@ -2,10 +2,9 @@
 //! them is full.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::parts::Parts;
+use super::parts::{Parts, Sorted};
 use super::{SigningOptions, Tally, Watch};
 use crate::corpus::input::{Bad, Fields, Piece, Split};
 use crate::corpus::record::Record;
@@ -30,7 +29,7 @@ pub fn sign(
     options: &SigningOptions,
     parts: &Parts,
     watch: &dyn Watch,
-) -> Result<(Tally, Vec<PathBuf>), Error> {
+) -> Result<(Tally, Vec<Sorted>), Error> {
     let context = Arc::new((split.name(), options.fields.clone()));
     let limits = Limits { threads: options.threads.max(1), inputs: 16 * options.threads.max(1), bytes: 64 << 20 };
     let (mut results, _) = ordered(limits, pieces, move || {
@@ -90,7 +89,7 @@ fn guarded(document: &Document<'_>, signing: &mut Signing) -> Result<Option<Reco
 }
 
 /// Sorts the rows, writes them to a new part, and empties `records`.
-fn write(records: &mut Vec<Record>, parts: &Parts) -> Result<PathBuf, Error> {
+fn write(records: &mut Vec<Record>, parts: &Parts) -> Result<Sorted, Error> {
     records.sort_unstable_by(|a, b| a.row().order(&b.row()));
     let mut shape = Shape { splits: 1, ..Shape::default() };
     records.iter().for_each(|record| shape.add(&record.row()));
@@ -101,5 +100,5 @@ fn write(records: &mut Vec<Record>, parts: &Parts) -> Result<PathBuf, Error> {
         Ok(writer.finish()?.1)
     })?;
     records.clear();
-    Ok(path)
+    Sorted::of(path)
 }

@@ -42,7 +42,7 @@ pub struct Expanded {
 /// never taken from a folder.
 pub fn expand(inputs: &[PathBuf], format: Option<Format>, output: &Path) -> Expanded {
     let mut expanded = Expanded::default();
-    let ours = [output.to_owned(), beside(output, ".parts"), beside(output, ".parts.old"), temporary(output)];
+    let ours = [output.to_owned(), beside(output, ".parts"), temporary(output)];
     let ours: Vec<PathBuf> = ours.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
     for input in inputs {
         if input.is_dir() {

@@ -126,6 +126,8 @@ fn a_build_goes_on_from_any_rest_of_its_parts() {
     let (parts, kept) = (dir.path().join("out.sig.parts"), dir.path().join("kept"));
     copy_folder(&parts, &kept);
     let mut names: Vec<_> = fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    // Only the lock tells a folder of parts from a folder of someone else, so it is removed last.
+    names.retain(|name| name != "dedup-stage.lock");
     names.sort();
     assert!(names.len() > 10, "{names:?}");
     let single = names.iter().map(|name| vec![name]);
@@ -139,16 +141,14 @@ fn a_build_goes_on_from_any_rest_of_its_parts() {
         assert!(fs::read(&output).unwrap() == undisturbed, "without {lost:?}");
         assert!(!parts.exists());
     }
-    // A part that another one has replaced, a part that is damaged, and the rest of a folder that was being removed.
+    // A part that another one has replaced, and a part that is damaged.
     copy_folder(&kept, &parts);
-    copy_folder(&kept, &dir.path().join("out.sig.parts.old"));
     fs::copy(parts.join("000000.sig"), parts.join("000001.sig")).unwrap();
     let mut bytes = fs::read(parts.join("000002.sig")).unwrap();
     bytes[100] ^= 1;
     fs::write(parts.join("000002.sig"), bytes).unwrap();
     go().unwrap();
     assert!(fs::read(&output).unwrap() == undisturbed);
-    assert!(!dir.path().join("out.sig.parts.old").exists());
 }
 
 #[test]
