@@ -1,6 +1,7 @@
 //! The commands on signature files, run as programs: outputs, exit codes, and the effects of damaged and foreign files.
 
 mod crowds;
+mod edges;
 mod known;
 mod surroundings;
 mod working_files;

@@ -33,8 +33,9 @@ pub struct Nodes(Vec<Rows>);
 /// The rows of a signature file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Rows {
-    /// The path of the file when it was read.
-    file: PathBuf,
+    /// The path of the file when it was read. Bytes that are no UTF-8 are replaced: the path only helps to tell files
+    /// with the same content apart, and is shown in messages.
+    file: String,
     /// [`Signatures::identity`] in hex, because JSON numbers are no 64-bit integers everywhere.
     identity: String,
     rows: u64,
@@ -44,7 +45,7 @@ impl Nodes {
     /// The rows of these files, one file after the other.
     pub fn of<'a>(files: impl IntoIterator<Item = (&'a Path, &'a Signatures)>) -> Self {
         let rows = |(path, signatures): (&Path, &Signatures)| Rows {
-            file: path.to_owned(),
+            file: path.to_string_lossy().into_owned(),
             identity: format!("{:016x}", signatures.identity()),
             rows: signatures.rows(),
         };
@@ -69,14 +70,29 @@ impl Nodes {
     /// For each file of `other`, its first node here, and its number of rows. Errors if a file is not among these.
     fn map(&self, other: &Nodes) -> Result<Vec<(u64, u64)>, Error> {
         let starts = self.starts();
-        let place = |file: &Rows| {
-            let here = self.0.iter().position(|own| own.identity == file.identity && own.rows == file.rows);
+        let place = |(file, here): (&Rows, Option<usize>)| {
             here.map(|i| (starts[i], file.rows)).ok_or_else(|| {
-                Error::Damaged(format!(
-                    "the edges are of {}, which is not among the files, or has changed",
-                    file.file.display()
-                ))
+                Error::Damaged(format!("the edges are of {}, which is not among the files, or has changed", file.file))
             })
+        };
+        other.0.iter().zip(self.places(other)).map(place).collect()
+    }
+
+    /// For each file of `other`, the number of the same file here. Several files may have the same content: then the
+    /// one with the same path is taken, otherwise one with the same name, and each only once as long as there are
+    /// others.
+    fn places(&self, other: &Nodes) -> Vec<Option<usize>> {
+        let name = |file: &Rows| Path::new(&file.file).file_name().map(ToOwned::to_owned);
+        let mut uses = vec![0; self.0.len()];
+        let place = |file: &Rows| {
+            let same = (0..self.0.len()).filter(|i| {
+                let own = &self.0[*i];
+                own.identity == file.identity && own.rows == file.rows
+            });
+            let rank = |i: &usize| (uses[*i], self.0[*i].file != file.file, name(&self.0[*i]) != name(file), *i);
+            let best = same.min_by_key(rank)?;
+            uses[best] += 1;
+            Some(best)
         };
         other.0.iter().map(place).collect()
     }
@@ -208,8 +224,7 @@ impl EdgeFile {
     /// The pairs of files whose documents were compared for these edges, as numbers of files in `here`. The forest of
     /// an older program does not tell them: all pairs of its files count as compared.
     pub fn compared(&self, here: &Nodes) -> Vec<(usize, usize)> {
-        let place = |file: &Rows| here.0.iter().position(|own| own.identity == file.identity);
-        let places: Vec<Option<usize>> = self.nodes.0.iter().map(place).collect();
+        let places = here.places(&self.nodes);
         let count = places.len();
         let pairs = match &self.compared {
             Some(pairs) => pairs.clone(),
