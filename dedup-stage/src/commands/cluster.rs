@@ -12,8 +12,8 @@ use super::rows;
 use super::say::say;
 use super::signed::{self, Looking};
 use super::table::{Cell, Kind, Table, TableFormat};
-use crate::corpus::cluster::{Documents, Forest, Keep, List, Member, complete};
-use crate::corpus::join::{Edge, EdgeFile, EdgeWriter, NearCriterion, Nodes};
+use crate::corpus::cluster::{Documents, Forest, JoinedForest, Keep, List, Member, complete};
+use crate::corpus::join::{Collected, Edge, EdgeFile, EdgeWriter, NearCriterion, Nodes};
 use crate::corpus::output::write;
 use crate::corpus::{Error, Signatures};
 use crate::hamming::cluster::Link;
@@ -23,7 +23,7 @@ use crate::hamming::cluster::Link;
 /// Signature files give JSON Lines {"id","cluster","representative","keep","distance","resemblance"}, in the order of
 /// the input. Distance and resemblance are those to the representative. `--edges` names files of edges that
 /// `dedup-stage pairs --edges` found. They may have any size, because they are joined without being held. Without
-/// `--edges`, the edges are found first.
+/// `--edges`, the edges are found first; with `--link single`, documents that are in one group already are not compared.
 ///
 /// Raw fingerprints, or JSON Lines with a `simhash` in each, give one JSON object for each group of at least two, in
 /// the order of their first rows: {"size","diameter","rows"}, and for JSON Lines also "urls". The diameter is the
@@ -113,23 +113,7 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
     let documents = Documents::new(&files);
-    let mut edges = 0u64;
-    let mut groups = match args.link {
-        Linkage::Single => {
-            let mut forest = Forest::new(nodes.len());
-            each_edge(args, &files, &nodes, &mut |edge| {
-                edges += 1;
-                forest.join(edge.a, edge.b);
-            })?;
-            forest
-        }
-        Linkage::Complete => {
-            let mut all = Vec::new();
-            each_edge(args, &files, &nodes, &mut |edge| all.push(edge))?;
-            edges = all.len() as u64;
-            complete(nodes.len(), &all, |node| documents.position(node))
-        }
-    };
+    let (mut groups, edges) = groups_of(args, &files, &nodes)?;
     if let Some(path) = &args.forest {
         write(path, |file| {
             let mut writer = EdgeWriter::forest(file, &nodes, criterion, compared)?;
@@ -223,21 +207,42 @@ fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<(NearCriterion, Pairs),
     Ok(Ok((criterion, compared)))
 }
 
-/// Calls `visit` with each edge of the files that were named, or with each edge that is found now. Edges are between
-/// nodes.
-fn each_edge(
-    args: &Args,
-    files: &[Signatures],
-    nodes: &Nodes,
-    visit: &mut (dyn FnMut(Edge) + Send),
-) -> anyhow::Result<()> {
-    if !args.edges.is_empty() {
-        for path in &args.edges {
-            EdgeFile::open(path)?.read(nodes, visit)?;
+/// The groups of all documents, and the number of edges that were joined. Edges that are found now and lie within a
+/// group are not counted.
+fn groups_of(args: &Args, files: &[Signatures], nodes: &Nodes) -> anyhow::Result<(Forest, u64)> {
+    let how = (args.looking.criterion(), args.looking.effort());
+    let each_edge =
+        |visit: &mut dyn FnMut(Edge)| args.edges.iter().try_for_each(|path| EdgeFile::open(path)?.read(nodes, visit));
+    Ok(match (args.link, args.edges.is_empty()) {
+        (Linkage::Single, true) => {
+            let forest = JoinedForest::new(nodes.len());
+            found::find(files, nodes, how, &forest);
+            signed::say_uncompared(forest.left_out());
+            let joins = forest.joins();
+            (forest.into_forest(), joins)
         }
-        return Ok(());
-    }
-    let uncompared = found::find(files, nodes, (args.looking.criterion(), args.looking.effort()), visit);
-    signed::say_uncompared(uncompared);
-    Ok(())
+        (Linkage::Single, false) => {
+            let (mut forest, mut edges) = (Forest::new(nodes.len()), 0);
+            each_edge(&mut |edge| {
+                edges += 1;
+                forest.join(edge.a, edge.b);
+            })?;
+            (forest, edges)
+        }
+        (Linkage::Complete, is_empty) => {
+            let all = if is_empty {
+                let all = Collected::default();
+                found::find(files, nodes, how, &all);
+                let (all, uncompared) = all.into_edges();
+                signed::say_uncompared(uncompared);
+                all
+            } else {
+                let mut all = Vec::new();
+                each_edge(&mut |edge| all.push(edge))?;
+                all
+            };
+            let documents = Documents::new(files);
+            (complete(nodes.len(), &all, |node| documents.position(node)), all.len() as u64)
+        }
+    })
 }

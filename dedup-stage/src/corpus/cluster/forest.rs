@@ -14,7 +14,7 @@
 ///
 /// Tarjan, van Leeuwen, "Worst-case Analysis of Set Union Algorithms" (JACM 1984): path halving, linking by index.
 #[derive(Clone, Debug)]
-pub struct Forest(Vec<u64>);
+pub struct Forest(pub(super) Vec<u64>);
 
 impl Forest {
     /// A forest of this many nodes without edges.

@@ -2,6 +2,7 @@
 
 mod complete;
 mod forest;
+mod joined;
 mod keep;
 
 use super::{Error, Signatures};
@@ -9,6 +10,7 @@ use crate::signature::Sketch;
 
 pub use complete::complete;
 pub use forest::Forest;
+pub use joined::JoinedForest;
 pub use keep::Keep;
 
 /// The documents of several signature files, numbered through over all files. The numbers are the nodes of a

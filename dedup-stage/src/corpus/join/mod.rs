@@ -84,7 +84,7 @@ impl Effort {
 /// documents. Documents without a fingerprint are linked if their bytes are equal. If more than 64 signatures share a
 /// fingerprint, the others are compared with the first 64 only, as in the crawl, and with one that has the same sketch
 /// and one that has the same bytes. The same holds for a piece of sketches. `sink` gets the number of pairs that are
-/// left out so. `done` gets the share of the work that was done since its last call.
+/// left out so. What it knows to belong together is not compared. `done` gets the share of the work that was done since its last call.
 ///
 /// # Complexity
 ///
@@ -201,6 +201,21 @@ fn judge(
     })
 }
 
+/// Two rows of two blocks are compared, unless they belong together already. An edge between them is added to `found`.
+fn compare(
+    (a, x): (&Runs<'_>, u64),
+    (b, y): (&Runs<'_>, u64),
+    distance: u32,
+    criterion: NearCriterion,
+    found: &mut FoundEdges<'_>,
+) {
+    if !found.is_joined(x, y)
+        && let Some(edge) = judge(criterion, (x, a.sketch(x)), (y, b.sketch(y)), distance)
+    {
+        found.push(edge);
+    }
+}
+
 /// All edges within one block.
 fn within(runs: &Runs<'_>, criterion: NearCriterion, effort: Effort, sink: &dyn Sink, done: &(dyn Fn(f64) + Sync)) {
     let mut found = FoundEdges::new(sink);
@@ -208,8 +223,8 @@ fn within(runs: &Runs<'_>, criterion: NearCriterion, effort: Effort, sink: &dyn 
         found.push(edge);
     }
     for heads in runs.repeated() {
-        let left_out = crowd::pairs_within(runs.signatures(), heads.iter().copied(), |y, x| {
-            judge(criterion, (y, runs.sketch(y)), (x, runs.sketch(x)), 0).into_iter().for_each(|edge| found.push(edge));
+        let left_out = crowd::pairs_within(runs.signatures(), heads.iter().copied(), |x, y| {
+            compare((runs, x), (runs, y), 0, criterion, &mut found);
         });
         found.uncompared(left_out);
     }
@@ -221,9 +236,7 @@ fn within(runs: &Runs<'_>, criterion: NearCriterion, effort: Effort, sink: &dyn 
             let (i, j) = (i.min(j), i.max(j));
             let distance = (values[i as usize] ^ values[j as usize]).count_ones();
             let left_out = runs.each_pair(i, runs, j, |x, y| {
-                judge(criterion, (x, runs.sketch(x)), (y, runs.sketch(y)), distance)
-                    .into_iter()
-                    .for_each(|edge| found.push(edge));
+                compare((runs, x), (runs, y), distance, criterion, &mut found);
             });
             found.uncompared(left_out);
         }
@@ -244,11 +257,7 @@ fn between(
         let mut found = FoundEdges::new(sink);
         move |i: u32, j: u32| {
             let distance = (a.values()[i as usize] ^ b.values()[j as usize]).count_ones();
-            let left_out = a.each_pair(i, b, j, |x, y| {
-                judge(criterion, (x, a.sketch(x)), (y, b.sketch(y)), distance)
-                    .into_iter()
-                    .for_each(|edge| found.push(edge));
-            });
+            let left_out = a.each_pair(i, b, j, |x, y| compare((a, x), (b, y), distance, criterion, &mut found));
             found.uncompared(left_out);
         }
     };

@@ -129,7 +129,7 @@ impl<'a> Pieces<'a> {
     fn tell(&self, x: u64, other: &Pieces<'_>, y: u64, criterion: NearCriterion, found: &mut FoundEdges<'_>) {
         let (one, another) = (self.signatures.fingerprints()[x as usize], other.signatures.fingerprints()[y as usize]);
         let distance = (one ^ another).count_ones();
-        if distance <= criterion.distance {
+        if distance <= criterion.distance || found.is_joined(x, y) {
             return;
         }
         let (one, another) = (self.signatures.stored_sketch(x), other.signatures.stored_sketch(y));

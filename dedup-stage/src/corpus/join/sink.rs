@@ -10,6 +10,12 @@ pub trait Sink: Sync {
     /// Takes the edges that were found so far out of the vector, thousands at a time.
     fn take(&self, edges: &mut Vec<Edge>);
 
+    /// Whether two rows belong together already, so that no edge between them is wanted. Then the join need not compare
+    /// them.
+    fn is_joined(&self, _a: u64, _b: u64) -> bool {
+        false
+    }
+
     /// Says that up to this many more pairs of signatures are not compared, because too many share a fingerprint or a
     /// piece of their sketches.
     fn uncompared(&self, _pairs: u64) {}
@@ -55,6 +61,11 @@ impl<'a> FoundEdges<'a> {
     /// Finds nothing yet.
     pub fn new(sink: &'a dyn Sink) -> Self {
         Self { edges: Vec::new(), uncompared: 0, sink }
+    }
+
+    /// See [`Sink::is_joined`].
+    pub fn is_joined(&self, a: u64, b: u64) -> bool {
+        self.sink.is_joined(a, b)
     }
 
     /// Adds an edge.

@@ -1,9 +1,11 @@
 //! Groups: which document of each is kept.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
-use crate::corpus::cluster::{Documents, Keep, List};
+use crate::corpus::cluster::{Documents, JoinedForest, Keep, List};
+use crate::corpus::join::{Edge, Effort, Sink, join};
 
 #[test]
 fn one_of_each_group_is_kept_by_the_rule() {
@@ -68,4 +70,56 @@ fn one_of_each_group_is_kept_by_the_rule() {
         assert_eq!(kept.len(), groups.len());
         assert_eq!(clusters.len(), groups.values().filter(|group| group.len() > 1).map(Vec::len).sum::<usize>());
     }
+}
+
+/// Counts the edges that a forest gets.
+struct Counting(JoinedForest, AtomicU64);
+
+impl Sink for Counting {
+    fn take(&self, edges: &mut Vec<Edge>) {
+        self.1.fetch_add(edges.len() as u64, Ordering::Relaxed);
+        self.0.take(edges);
+    }
+
+    fn is_joined(&self, a: u64, b: u64) -> bool {
+        self.0.is_joined(a, b)
+    }
+}
+
+#[test]
+fn groups_made_while_edges_are_found_are_those_of_all_edges() {
+    for criterion in [RULE, BY_FINGERPRINT, NearCriterion { look: false, ..BY_FINGERPRINT }] {
+        let file = signatures(600, 31);
+        for (threads, block) in [(1, Effort::BLOCK), (3, Effort::BLOCK), (3, 50)] {
+            let forest = JoinedForest::new(file.rows());
+            join(&file, None, criterion, Effort { threads, block }, &forest, &|_| {});
+            let joins = forest.joins();
+            let mut forest = forest.into_forest();
+            let roots: Vec<u64> = (0..file.rows()).map(|node| forest.root(node)).collect();
+            assert_eq!(roots, components(&[&file], criterion));
+            let groups = roots.iter().collect::<BTreeSet<_>>().len() as u64;
+            assert_eq!(joins, file.rows() - groups);
+        }
+    }
+}
+
+/// Would fail if every pair of a large group were compared.
+#[test]
+fn what_is_in_one_group_already_is_not_compared() {
+    let mut random = fastrand::Rng::with_seed(32);
+    let record = records(&[(0..60).map(|i| format!("w{i} ")).collect::<String>()]).remove(0);
+    let (fingerprint, sketch) = record.signature.unwrap();
+    // Each differs from the first one in two bits of the fingerprint and in one of the sketch.
+    let near = |place| {
+        let flipped = fingerprint ^ 1 << random.u32(..64) ^ 1 << random.u32(..64);
+        let mut sketch = sketch;
+        sketch[random.usize(..40)] ^= 1 << random.u32(..8);
+        Record { place, signature: Some((flipped, sketch)), ..record.clone() }
+    };
+    let file = Signatures::of((0..1_500).map(near).collect()).unwrap();
+    let found = Counting(JoinedForest::new(file.rows()), AtomicU64::new(0));
+    join(&file, None, RULE, Effort { threads: 1, block: Effort::BLOCK }, &found, &|_| {});
+    assert_eq!(found.0.joins(), file.rows() - 1);
+    let (all, edges) = (file.rows() * (file.rows() - 1) / 2, found.1.into_inner());
+    assert!(edges < all / 10, "{edges} of {all}");
 }
