@@ -122,6 +122,12 @@ pub fn main_with<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = 
             return error.exit_code() as u8;
         }
     };
+    let writes = matches!(
+        cli.command,
+        Some(Command::Signatures(_) | Command::Search(_) | Command::Pairs(_) | Command::Cluster(_) | Command::Index(_))
+    );
+    // Without handlers, a signal ends the program as ever, and unfinished files stay.
+    let _ = writes.then(commands::interrupted::leave_no_unfinished_files);
     let result = match cli.command {
         None => commands::run::run(cli.run),
         Some(Command::Run(args)) => commands::run::run(args),

@@ -12,7 +12,6 @@ use super::say::say;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
-use signal_hook::low_level::emulate_default_handler;
 
 /// A bar that fills as shares of the work are done.
 #[derive(Debug)]
@@ -103,8 +102,7 @@ impl Bar {
             std::thread::spawn(move || {
                 if let Some(signal) = signals.forever().next() {
                     bar.finish_and_clear();
-                    // Ends the process, as the signal would have done.
-                    let _ = emulate_default_handler(signal);
+                    super::interrupted::end(signal);
                 }
             });
             handle

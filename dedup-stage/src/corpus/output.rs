@@ -1,9 +1,11 @@
 //! Writes outputs. A file is written beside its place until it is complete. It never replaces an input or a device.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Error;
 
@@ -17,17 +19,72 @@ pub fn write(path: &Path, make: impl FnOnce(&File) -> Result<u64, Error>) -> Res
     let path = &place(path).map_err(Error::io(path))?;
     let part = temporary(path);
     let file = alone(&part).map_err(Error::io(&part))?;
-    let result = (|| {
-        let length = make(&file)?;
-        file.sync_all().map_err(Error::io(&part))?;
-        fs::rename(&part, path).map_err(Error::io(path))?;
-        Ok(length)
-    })();
-    if result.is_err() {
-        // The error that matters is the first one.
-        let _ = fs::remove_file(&part);
+    let unfinished = Unfinished::new(path.clone());
+    let length = make(&file).map_err(|error| match error {
+        // A full disk is that of this file.
+        Error::Write(error) => Error::io(path)(error),
+        other => other,
+    })?;
+    file.sync_all().map_err(Error::io(&part))?;
+    unfinished.finish().map_err(Error::io(path))?;
+    Ok(length)
+}
+
+/// The paths of the files that are being written, for [`remove_unfinished`].
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all files that this program is writing with [`write`] or as an [`Unfinished`], because the program ends.
+/// While the result is held, no such file gets its name.
+pub fn remove_unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    let files = unfinished();
+    for part in files.iter() {
+        // The program ends, so there is no one to tell.
+        let _ = fs::remove_file(part);
     }
-    result
+    files
+}
+
+/// A file that is written beside its place. If it does not get its name, it is removed.
+#[derive(Debug)]
+pub struct Unfinished {
+    path: PathBuf,
+    part: PathBuf,
+}
+
+impl Unfinished {
+    /// The file that is to have this path.
+    pub fn new(path: PathBuf) -> Self {
+        let part = temporary(&path);
+        unfinished().insert(part.clone());
+        Self { path, part }
+    }
+
+    /// The path until the file is complete.
+    pub fn part(&self) -> &Path {
+        &self.part
+    }
+
+    /// Gives the complete file its name.
+    pub fn finish(self) -> io::Result<()> {
+        let mut files = unfinished();
+        fs::rename(&self.part, &self.path)?;
+        files.remove(&self.part);
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // A file that has its name is in the list no more.
+        if unfinished().remove(&self.part) {
+            // The error that matters is the one for which the file was given up.
+            let _ = fs::remove_file(&self.part);
+        }
+    }
 }
 
 /// Opens a file for writing, and empties it. While it is open, others who open it in this way wait. So two processes

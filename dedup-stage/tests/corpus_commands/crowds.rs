@@ -9,10 +9,10 @@ use super::known::run;
 use super::{dedup_stage, lines, stderr, stdout};
 
 /// Documents of one text with many numbers, each with numbers of its own.
-fn readings(n: u32) -> Vec<String> {
+pub fn readings(n: u32) -> Vec<String> {
     let mut random = fastrand::Rng::with_seed(4);
-    let prose = "Hourly readings of the weather station at the harbour, wind speed, air pressure and temperature, in the \
-                 usual units of the service:";
+    let prose = "Hourly readings of the weather station at the harbour, wind speed, air pressure and temperature, in \
+                 the usual units of the service:";
     let mut numbers = || (0..60).map(|_| format!(" {}.{}", random.u32(..100), random.u32(..10))).collect::<String>();
     (0..n).map(|_| format!("{prose}{}", numbers())).collect()
 }
@@ -36,7 +36,10 @@ fn copies_of_documents_that_differ_in_numbers_are_found() {
         assert_eq!(own, 200, "{command}");
         assert!(stderr(&output).contains("not compared: up to "), "{command}: {}", stderr(&output));
     }
-    let page = |(i, text): (usize, &String)| serde_json::json!({"url": format!("http://x.test/{i}"), "body": text, "content_type": "text/plain"});
+    let page = |(i, text): (usize, &String)| {
+        let url = format!("http://x.test/{i}");
+        serde_json::json!({"url": url, "body": text, "content_type": "text/plain"})
+    };
     let pages: Vec<Value> = texts.iter().enumerate().map(page).collect();
     let answers = run(&dir, "run --known a.sig", &pages);
     assert_eq!(answers.iter().filter(|answer| answer["verdict"] == "exact").count(), 200);

@@ -49,6 +49,17 @@ fn processes_that_build_the_same_index_do_not_disturb_each_other() {
     }
 }
 
+/// Would fail if the message about a full disk did not say which file is on it.
+#[test]
+fn a_full_disk_under_the_output_is_named() {
+    let dir = dumps();
+    for arguments in ["cluster a.sig --list all -o /dev/full", "pairs a.sig -o /dev/full"] {
+        let failed = dedup_stage(&dir, arguments);
+        assert_eq!(failed.status.code(), Some(1), "{arguments}");
+        assert!(stderr(&failed).contains("/dev/full: "), "{arguments}: {}", stderr(&failed));
+    }
+}
+
 /// Would fail if a message that cannot be written ended the program.
 #[test]
 fn a_full_disk_under_the_messages_stops_nothing() {

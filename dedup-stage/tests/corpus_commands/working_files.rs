@@ -2,10 +2,13 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::{dedup_stage, dumps, stderr, stdout};
+use super::crowds::readings;
+use super::{dedup_stage, dumps, stderr, stdout, write};
 
 /// Would fail if two runs with the same output took parts away from each other.
 #[test]
@@ -66,4 +69,32 @@ fn files_of_others_stay() {
     stdout(&dir, "signatures a.jsonl -o g");
     let refused = dedup_stage(&dir, "signatures --format jsonl a.jsonl -o a.sig/x");
     assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+}
+
+/// Would fail if a process that is ended by a signal left an unfinished file.
+#[test]
+fn an_interrupted_command_leaves_no_unfinished_file() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let documents: Vec<(String, String)> =
+        readings(80).into_iter().enumerate().map(|(id, text)| (id.to_string(), text)).collect();
+    let documents: Vec<(&str, String)> = documents.iter().map(|(id, text)| (id.as_str(), text.clone())).collect();
+    write(&dir, "a.jsonl", &documents);
+    stdout(&dir, "signatures a.jsonl -o a.sig");
+    // The command waits at its first message, because nobody empties the pipe of its messages. Its table is not
+    // finished then.
+    let (reader, mut full) = std::io::pipe().expect("a pipe");
+    full.write_all(&[b'x'; 1 << 16]).expect("as many bytes as a pipe takes");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dedup-stage"));
+    command.args(["pairs", "a.sig", "-o", "pairs.jsonl"]).current_dir(&dir).stderr(full);
+    let mut process = command.spawn().expect("the program runs");
+    let unfinished = dir.path().join("pairs.jsonl.dedup-stage-part");
+    while !unfinished.exists() {
+        assert!(process.try_wait().expect("a process").is_none(), "it has not waited");
+        std::thread::yield_now();
+    }
+    let sent = Command::new("kill").args(["-TERM", &process.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    assert_eq!(process.wait().expect("a process ends").signal(), Some(15));
+    assert!(!unfinished.exists() && !dir.path().join("pairs.jsonl").exists());
+    drop(reader);
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::rows::WrongUsage;
-use crate::corpus::output::{place, temporary};
+use crate::corpus::output::{Unfinished, place};
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -79,8 +79,10 @@ pub type Column = (&'static str, Kind);
 pub struct Table {
     columns: Vec<Column>,
     rows: Rows,
-    /// The path of the file, and its path until it is complete.
+    /// The file, if it is written beside its place.
     place: Option<Unfinished>,
+    /// The path for messages; `None` is stdout.
+    path: Option<PathBuf>,
 }
 
 enum Rows {
@@ -124,7 +126,8 @@ impl Table {
                 let file = File::options().write(true).open(path).with_context(|| path.display().to_string())?;
                 Box::new(BufWriter::with_capacity(1 << 16, file))
             }
-            (Some(Unfinished { part, .. }), _) => {
+            (Some(unfinished), _) => {
+                let part = unfinished.part();
                 let file = File::create(part).with_context(|| part.display().to_string())?;
                 Box::new(BufWriter::with_capacity(1 << 20, file))
             }
@@ -134,11 +137,11 @@ impl Table {
             TableFormat::Tsv => Rows::Tabs(out),
             #[cfg(feature = "arrow")]
             TableFormat::Parquet | TableFormat::Arrow => {
-                let Some(Unfinished { part, .. }) = &place else {
+                let Some(unfinished) = &place else {
                     return Err(WrongUsage("Parquet and Arrow need a regular file as --output".into()).into());
                 };
                 drop(out);
-                Rows::Columns(Box::new(columns::Columns::create(&columns, format, part)?))
+                Rows::Columns(Box::new(columns::Columns::create(&columns, format, unfinished.part())?))
             }
             #[cfg(not(feature = "arrow"))]
             TableFormat::Parquet | TableFormat::Arrow => {
@@ -147,14 +150,14 @@ impl Table {
                 return Err(WrongUsage(crate::corpus::input::without_arrow(name).to_string()).into());
             }
         };
-        Ok(Self { columns, rows, place })
+        Ok(Self { columns, rows, place, path: output.map(Path::to_owned) })
     }
 
     /// Writes a row.
     pub fn row(&mut self, cells: &[Cell<'_>]) -> anyhow::Result<()> {
         let written = self.write(cells);
-        match &self.place {
-            Some(Unfinished { path, .. }) => written.with_context(|| path.display().to_string()),
+        match &self.path {
+            Some(path) => written.with_context(|| path.display().to_string()),
             None => written,
         }
     }
@@ -189,31 +192,10 @@ impl Table {
             #[cfg(feature = "arrow")]
             Rows::Columns(columns) => columns.finish(),
         };
-        let Some(mut unfinished) = self.place else { return ended };
-        let named = ended.and_then(|()| Ok(std::fs::rename(&unfinished.part, &unfinished.path)?));
-        unfinished.has_its_name = named.is_ok();
-        named.with_context(|| unfinished.path.display().to_string())
-    }
-}
-
-/// A table that is written beside its place. If it does not get its name, it is removed.
-struct Unfinished {
-    path: PathBuf,
-    part: PathBuf,
-    has_its_name: bool,
-}
-
-impl Unfinished {
-    fn new(path: PathBuf) -> Self {
-        Self { part: temporary(&path), path, has_its_name: false }
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        if !self.has_its_name {
-            // The error that matters is the one for which the table was given up.
-            let _ = std::fs::remove_file(&self.part);
+        let named = ended.and_then(|()| Ok(self.place.map_or(Ok(()), Unfinished::finish)?));
+        match self.path {
+            Some(path) => named.with_context(|| path.display().to_string()),
+            None => named,
         }
     }
 }
