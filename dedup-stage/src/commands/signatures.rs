@@ -44,6 +44,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.output.as_os_str() == "-" {
         return Ok(rows::wrong_usage(&"a signature file cannot be written to stdout; name a file"));
     }
+    if args.inputs.iter().filter(|input| input.as_os_str() == "-").count() > 1 {
+        return Ok(rows::wrong_usage(&"stdin (-) is named more than once, and can be read once only"));
+    }
     let Expanded { files, unknown, links, unread, repeated, .. } = expand(&args.inputs, args.format, &args.output);
     if let Some(wrong) = rows::refuse_replacing(Some(&args.output), files.iter().map(PathBuf::as_path)) {
         return Ok(wrong);
@@ -97,7 +100,27 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         rows::count(tally.passed_over, "record"),
         tally.bad
     );
-    Ok(if tally.bad == 0 && unread.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let missing = missing(&options.fields, &tally);
+    for (flag, name) in &missing {
+        say!("dedup-stage: no document has a value in the field {name:?} ({flag})");
+    }
+    Ok(if tally.bad == 0 && unread.is_empty() && missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The flags of fields that were named and that no document has, and the names of these fields.
+fn missing(fields: &Fields, tally: &Tally) -> Vec<(&'static str, String)> {
+    let Some(seen) = &tally.seen else { return Vec::new() };
+    let (given, usual) = (fields, Fields::default());
+    let all = [
+        ("--id-field", &given.id, usual.id, seen.id),
+        ("--text-field", &given.text, usual.text, seen.text),
+        ("--url-field", &given.url, usual.url, seen.url),
+        ("--date-field", &given.date, usual.date, seen.date),
+    ];
+    all.into_iter()
+        .filter(|(_, name, usual, seen)| *name != usual && !seen)
+        .map(|(flag, name, ..)| (flag, name.clone()))
+        .collect()
 }
 
 /// Shows progress and messages on stderr.

@@ -89,11 +89,12 @@ pub enum BodyError {
 
 impl StoredResponse<'_> {
     /// The body without its codings, at most `limit` bytes. Content-encodings are decoded. Chunked transfer-coding is
-    /// removed if it is really there: many archives keep the field but remove the coding.
+    /// removed if it is really there: many archives keep the field but remove the coding. A chunk that is cut short is
+    /// an error.
     pub fn body(&self, limit: usize) -> Result<Vec<u8>, BodyError> {
         let chunked = self.tokens("transfer-encoding").any(|coding| coding == "chunked");
         let mut body = match chunked.then(|| dechunk(self.payload)).flatten() {
-            Some(plain) => plain,
+            Some(plain) => plain?,
             None => self.payload.to_vec(),
         };
         let encodings: Vec<String> = self.tokens("content-encoding").collect();
@@ -113,22 +114,26 @@ impl StoredResponse<'_> {
     }
 }
 
-/// Removes the chunked coding (RFC 9112, section 7.1); `None` if the bytes are not chunked. A last chunk that is cut
-/// short or missing is tolerated.
-fn dechunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
+/// Removes the chunked coding (RFC 9112, section 7.1); `None` if the bytes are not chunked. Errors if they end within a
+/// chunk or its size. It is tolerated that the empty last chunk is missing.
+fn dechunk(mut bytes: &[u8]) -> Option<Result<Vec<u8>, BodyError>> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut first = true;
     loop {
-        let Some(end) = memchr::memchr(b'\n', bytes) else { return (!first).then_some(plain) };
+        let Some(end) = memchr::memchr(b'\n', bytes) else {
+            let is_whole = bytes.iter().all(u8::is_ascii_whitespace);
+            return (!first).then_some(if is_whole { Ok(plain) } else { Err(BodyError::Broken) });
+        };
         let size = bytes[..end].split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         let size = std::str::from_utf8(size).ok().and_then(|hex| usize::from_str_radix(hex, 16).ok())?;
         first = false;
         bytes = &bytes[end + 1..];
         if size == 0 {
-            return Some(plain);
+            return Some(Ok(plain));
         }
-        plain.extend_from_slice(&bytes[..size.min(bytes.len())]);
-        bytes = bytes.get(size..).unwrap_or_default();
+        let Some((chunk, rest)) = bytes.split_at_checked(size) else { return Some(Err(BodyError::Broken)) };
+        plain.extend_from_slice(chunk);
+        bytes = rest;
         bytes = bytes.strip_prefix(b"\r").unwrap_or(bytes);
         bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
     }

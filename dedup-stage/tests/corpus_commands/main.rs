@@ -3,6 +3,7 @@
 mod crowds;
 mod edges;
 mod known;
+mod records;
 mod surroundings;
 mod working_files;
 
@@ -267,30 +268,6 @@ fn complete_links_part_chains() {
     assert_eq!(near, 2, "the test's own chain");
     assert_eq!(groups("cluster chain.sig --distance 64 --list all"), 1);
     assert_eq!(groups("cluster chain.sig --distance 64 --list all --link complete"), 2);
-}
-
-#[test]
-fn bad_records_are_named_and_the_exit_code_says_so() {
-    let dir = TempDir::new().expect("a temporary directory");
-    let good = format!("{{\"id\":1,\"text\":{:?}}}\n", text(1, 0));
-    fs::write(dir.path().join("a.jsonl"), format!("{good}nonsense\n{{\"id\":2}}\n{good}")).expect("a temporary file");
-    fs::write(dir.path().join("b.warc"), "no archive").expect("a temporary file");
-    let output = dedup_stage(&dir, "signatures a.jsonl b.warc missing.jsonl -o out.sig");
-    assert_eq!(output.status.code(), Some(1));
-    let said = stderr(&output);
-    for part in [
-        "a.jsonl: line 2: ",
-        "a.jsonl: line 3: neither \"text\" nor \"body\"",
-        "b.warc: ",
-        "missing.jsonl: the file: ",
-        "4 bad",
-    ] {
-        assert!(said.contains(part), "{said}");
-    }
-    assert!(said.contains("signed 2 documents"), "{said}");
-    assert_eq!(lines(&stdout(&dir, "pairs out.sig")).len(), 1, "the rest is done");
-    let unknown = dedup_stage(&dir, "signatures a.unknown -o out.sig");
-    assert_eq!(unknown.status.code(), Some(2), "{}", stderr(&unknown));
 }
 
 #[test]

@@ -47,8 +47,34 @@ pub struct Tally {
     pub passed_over: u64,
     /// Number of records that could not be read.
     pub bad: u64,
+    /// The fields that documents with fields have; `None` if there are no such documents.
+    #[serde(default)]
+    pub seen: Option<SeenFields>,
     /// The first records that could not be read, at most [`Tally::NAMED`] of each split.
     pub named: Vec<Bad>,
+}
+
+/// The fields of [`Fields`] that have a value in any document. (A body is not looked for where there is a text, so it is
+/// not known whether any document has one.)
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[allow(clippy::struct_excessive_bools, reason = "one for each field")]
+pub struct SeenFields {
+    /// The id.
+    pub id: bool,
+    /// The text.
+    pub text: bool,
+    /// The URL.
+    pub url: bool,
+    /// A date that could be read.
+    pub date: bool,
+}
+
+impl SeenFields {
+    /// The fields that documents of either have.
+    fn or(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        let (Some(a), Some(b)) = (one, other) else { return one.or(other) };
+        Some(Self { id: a.id || b.id, text: a.text || b.text, url: a.url || b.url, date: a.date || b.date })
+    }
 }
 
 impl Tally {
@@ -143,6 +169,7 @@ pub fn build(splits: &[Split], options: &SigningOptions, output: &Path, watch: &
         sum.judged += tally.judged;
         sum.passed_over += tally.passed_over;
         sum.bad += tally.bad;
+        sum.seen = SeenFields::or(sum.seen, tally.seen);
         for file in files {
             inputs.push((i, file.open()?));
         }

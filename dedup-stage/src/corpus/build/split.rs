@@ -5,10 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::parts::{Parts, Sorted};
-use super::{SigningOptions, Tally, Watch};
-use crate::corpus::input::{Bad, Fields, Piece, Split};
+use super::{SeenFields, SigningOptions, Tally, Watch};
+use crate::corpus::NO_DATE;
+use crate::corpus::input::{Bad, Fields, Piece, Split, numbered};
 use crate::corpus::record::Record;
-use crate::corpus::sign::{Document, Signing};
+use crate::corpus::sign::{Document, Signing, TEXT};
 use crate::corpus::writer::{Shape, SignatureWriter};
 use crate::corpus::{Error, output};
 use crate::pipeline::{Limits, NextItem, ordered};
@@ -20,6 +21,7 @@ struct Signed {
     records: Vec<Record>,
     bad: Vec<Bad>,
     passed_over: u64,
+    seen: Option<SeenFields>,
 }
 
 /// Signs all documents of a split. Returns the counts and the files with the rows.
@@ -43,6 +45,7 @@ pub fn sign(
         tally.documents += signed.records.len() as u64;
         tally.judged += signed.records.iter().filter(|record| record.signature.is_some()).count() as u64;
         tally.passed_over += signed.passed_over;
+        tally.seen = SeenFields::or(tally.seen, signed.seen);
         signed.bad.into_iter().for_each(|bad| tally.add_bad(bad));
         weight += signed.records.iter().map(Record::weight).sum::<usize>();
         held.extend(signed.records);
@@ -60,8 +63,12 @@ pub fn sign(
 fn work(piece: &Piece, file: &str, fields: &Fields, signing: &mut Signing) -> Signed {
     let mut signed = Signed::default();
     let mut seen = false;
+    let (mut fields_seen, has_fields) = (None, piece.has_fields());
     let mut visit = |document: Result<Document<'_>, Bad>| {
         seen = true;
+        if let (Ok(document), true) = (&document, has_fields) {
+            look_for_fields(document, file, fields_seen.get_or_insert_default());
+        }
         match document.and_then(|document| guarded(&document, signing)) {
             Ok(Some(record)) => signed.records.push(record),
             Ok(None) => signed.passed_over += 1,
@@ -72,9 +79,18 @@ fn work(piece: &Piece, file: &str, fields: &Fields, signing: &mut Signing) -> Si
         signed.bad.push(Bad { place: piece.place(), what: PANICKED.into() });
         seen = true;
     }
+    signed.seen = fields_seen;
     // Lines without a document are blank, and do not count. A record without a document counts as passed over.
     signed.passed_over += u64::from(!seen && matches!(piece, Piece::Record(..) | Piece::PassedOver));
     signed
+}
+
+/// Marks the fields that a document has. One of a file without ids has the name of the file and its number as its id.
+fn look_for_fields(document: &Document<'_>, file: &str, seen: &mut SeenFields) {
+    seen.id = seen.id || document.id != numbered(file, document.index);
+    seen.text |= document.content_type == Some(TEXT);
+    seen.url |= !document.url.is_empty();
+    seen.date |= document.date != NO_DATE;
 }
 
 /// What is said of a document, or of a piece of a file, that made the program panic.

@@ -243,12 +243,22 @@ impl Piece {
     pub fn documents(&self, file: &str, fields: &Fields, visit: &mut dyn FnMut(Result<Document<'_>, Bad>)) {
         match self {
             Piece::Lines(first, bytes) => json::documents(*first, bytes, file, fields, visit),
-            Piece::Record(number, record) => warc::document(*number, record, visit),
+            Piece::Record(number, record) => warc::document(*number, record, file, visit),
             Piece::PassedOver => {}
             Piece::File(number, path, format) => files::document(*number, path, *format, visit),
             #[cfg(feature = "arrow")]
             Piece::Batch(first, batch) => arrow::documents(*first, batch, file, fields, visit),
             Piece::Bad(bad) => visit(Err(bad.clone())),
+        }
+    }
+
+    /// Whether the documents of the piece have fields or columns whose names a user may give ([`Fields`]).
+    pub fn has_fields(&self) -> bool {
+        match self {
+            Piece::Lines(..) => true,
+            #[cfg(feature = "arrow")]
+            Piece::Batch(..) => true,
+            _ => false,
         }
     }
 
@@ -272,6 +282,6 @@ fn quoted(text: &str) -> Box<str> {
 }
 
 /// The id of a document that has none of its own.
-fn numbered(file: &str, number: u64) -> Box<str> {
+pub fn numbered(file: &str, number: u64) -> Box<str> {
     quoted(&format!("{file}#{number}"))
 }

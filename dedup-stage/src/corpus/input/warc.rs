@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::{Bad, Format, Piece, millis, quoted};
+use super::{Bad, Format, Piece, millis, numbered, quoted};
 use crate::corpus::NO_DATE;
 use crate::corpus::sign::{Document, TEXT};
 use crate::warc::http;
@@ -60,10 +60,15 @@ fn bad(offset: u64, what: &str) -> Bad {
 }
 
 /// Calls `visit` with the document in a record. A response that is no page is passed over: it has another status than
-/// 2xx, or was cut when it was fetched.
-pub fn document(number: u64, record: &Record, visit: &mut dyn FnMut(Result<Document<'_>, Bad>)) {
+/// 2xx, or was cut when it was fetched. The id is the URL, otherwise the id of the record, otherwise `file` with the
+/// offset of the record.
+pub fn document(number: u64, record: &Record, file: &str, visit: &mut dyn FnMut(Result<Document<'_>, Bad>)) {
     let url = record.url().unwrap_or_default();
-    let id = quoted(if url.is_empty() { record.id() } else { url });
+    let id = match (url, record.id()) {
+        ("", "") => numbered(file, record.offset),
+        ("", id) => quoted(id),
+        _ => quoted(url),
+    };
     let date = record.fields.text("WARC-Date").map_or(NO_DATE, millis);
     let mut found = |content_type: Option<&str>, body: &[u8]| {
         visit(Ok(Document { index: number, id: id.clone(), url, date, content_type, body }));
