@@ -86,8 +86,14 @@ impl<'a> Runs<'a> {
 
     /// Calls `visit` with the pairs of rows that stand for fingerprint `i` of this block and fingerprint `j` of the
     /// other. Returns the number of pairs that are left out because both are crowds.
-    pub fn each_pair(&self, i: u32, other: &Runs<'_>, j: u32, visit: impl FnMut(u64, u64)) -> u64 {
-        let (one, another) = ([self.rows_of(i as usize).start], [other.rows_of(j as usize).start]);
+    pub fn each_pair(&self, i: u32, other: &Runs<'_>, j: u32, mut visit: impl FnMut(u64, u64)) -> u64 {
+        let (rows, others) = (self.rows_of(i as usize), other.rows_of(j as usize));
+        // Most fingerprints have one row, so that nothing has to be looked up.
+        if rows.end - rows.start == 1 && others.end - others.start == 1 {
+            visit(rows.start, others.start);
+            return 0;
+        }
+        let (one, another) = ([rows.start], [others.start]);
         let a = self.heads.get(&i).map_or(&one[..], Vec::as_slice);
         let b = other.heads.get(&j).map_or(&another[..], Vec::as_slice);
         crowd::pairs_between((self.signatures, a.iter().copied()), (other.signatures, b.iter().copied()), visit)
