@@ -5,6 +5,7 @@ mod archive;
 mod links;
 mod program;
 mod reach;
+mod robots;
 mod sessions;
 mod standing;
 mod unvisited;

@@ -26,6 +26,10 @@ impl Ended {
 }
 
 impl EngineState<'_> {
+    /// A continuous crawl looks this often for a robots.txt that has forbidden URLs and has expired, in milliseconds.
+    /// Such a file expires after a day, so the crawl notices within 25 hours that it has changed.
+    const ROBOTS_AGAIN: Millis = 3_600_000;
+
     /// Begins a round of visits, or continues one that was interrupted. `only_visits`: the run does nothing else.
     pub(super) fn begin_round(&mut self, only_visits: bool) -> Result<()> {
         let now = self.clock.now();
@@ -43,6 +47,7 @@ impl EngineState<'_> {
         }
         self.visits = Some(visits);
         self.ledger.stats.round = Some(round);
+        self.frontier.ask_robots_again(now);
         self.poll_sitemaps()
     }
 
@@ -58,6 +63,7 @@ impl EngineState<'_> {
         }
         round.trusted = visits.trusted();
         self.continuous = Some(visits);
+        self.robots_due = Some(now);
         self.ledger.stats.round = Some(round);
         Ok(())
     }
@@ -76,6 +82,15 @@ impl EngineState<'_> {
     /// Whether copies are trusted. A user who keeps duplicates wants each of them as it is.
     fn trusts_copies(&self) -> bool {
         self.settings.dedup.on_duplicate != OnDuplicate::Keep
+    }
+
+    /// In a continuous crawl, begins to ask again for each robots.txt that has forbidden URLs, when that is due.
+    pub(super) fn ask_robots_when_due(&mut self) {
+        let now = self.clock.now();
+        if self.robots_due.is_some_and(|due| due <= now) {
+            self.frontier.ask_robots_again(now);
+            self.robots_due = Some(now + Self::ROBOTS_AGAIN);
+        }
     }
 
     /// Queues the next visits. True if there were any.
@@ -98,10 +113,12 @@ impl EngineState<'_> {
         amid_crawl && self.visits.as_ref().is_some_and(Visits::are_done)
     }
 
-    /// The time of the next due visit of a continuous crawl, in milliseconds. A report may make it earlier.
+    /// The time at which a continuous crawl has something to do next besides its queue: a visit, or a robots.txt to ask
+    /// for again. In milliseconds. A report may make it earlier.
     pub(super) fn visits_due(&mut self) -> Option<Millis> {
         let now = self.clock.now();
-        self.continuous.as_mut().and_then(|visits| visits.due(now))
+        let visit = self.continuous.as_mut().and_then(|visits| visits.due(now));
+        visit.into_iter().chain(self.robots_due).min()
     }
 
     /// The run ends. A round that was stopped is not done: the next run continues it.

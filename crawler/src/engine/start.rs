@@ -91,6 +91,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         unfinished: None,
         visits: None,
         continuous: None,
+        robots_due: None,
         drained: None,
         shortened: None,
         log,

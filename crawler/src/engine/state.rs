@@ -51,6 +51,8 @@ pub(super) struct EngineState<'a> {
     pub visits: Option<Visits>,
     /// In a continuous crawl: the visits.
     pub continuous: Option<Continuous>,
+    /// In a continuous crawl: when to ask again for each robots.txt that has forbidden URLs and has expired.
+    pub robots_due: Option<Millis>,
     /// The number of URLs that were met when [`EngineState::drain`] last ran and found nothing to release.
     pub drained: Option<u64>,
     /// The number of pages that were fetched when [`EngineState::find_shorter_paths`] last ran and found none.
@@ -326,6 +328,7 @@ impl EngineState<'_> {
 
     /// Does a little of the frontier's work in the background. True if there is more.
     pub fn step(&mut self) -> Result<bool> {
+        self.ask_robots_when_due();
         Ok(self.frontier.step(&mut self.ledger.session)?)
     }
 

@@ -44,9 +44,9 @@ impl Frontier {
             Outcome::Returned { .. } => {
                 let host = self.hosts.get_mut(id);
                 host.pace.wait_until(at + Self::RETURNED);
-                // The host's own robots.txt is asked for again when its turn comes. An errand for another host must be
-                // kept.
-                if errand.askers.iter().any(|asker| asker.moves > 0) {
+                // The host's own robots.txt is asked for again when a page has its turn. If there is no page, or if the
+                // errand is for another host, it must be kept.
+                if !host.has_pages() || errand.askers.iter().any(|asker| asker.moves > 0) {
                     host.errands.put_back(errand);
                 }
             }
@@ -148,7 +148,9 @@ impl Frontier {
             return Ok(());
         }
         let sitemaps = rules.sitemaps().to_vec();
+        self.robots_again.answered(asker);
         let Some((id, number)) = self.asker(asker, session)? else { return Ok(()) };
+        self.hosts.get_mut(id).errands.answered(asker);
         let Some(origin) = self.hosts.get_mut(id).origins.get_mut(number) else { return Ok(()) };
         let changed = origin.answered(rules, asker.site, &mut self.rules_kept, session)?;
         self.charge_for_rules(asker.site.domain);

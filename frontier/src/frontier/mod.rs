@@ -21,6 +21,7 @@ mod memory;
 mod overtake;
 mod plan;
 mod report;
+mod robots_again;
 mod sitemap_places;
 mod sitemaps;
 mod skipped;
@@ -38,6 +39,7 @@ use dedup_stage::url::{Keys, SiteId, Sites, UrlId};
 
 use late::Late;
 use overtake::Overtaking;
+use robots_again::RobotsAgain;
 use sitemaps::Naming;
 
 use crate::hold::news::News;
@@ -74,6 +76,8 @@ pub struct Frontier {
     hosts: Hosts,
     /// The rules of robots.txt files that are in memory.
     rules_kept: RulesKept,
+    /// The robots.txt files that are asked for again because they forbade URLs.
+    robots_again: RobotsAgain,
     /// The part of the queue that the lanes of all hosts share.
     queues: Queues,
     /// Deletes from the store the queue entries that are done.
@@ -228,6 +232,7 @@ impl Frontier {
             urls,
             hosts,
             rules_kept: RulesKept::default(),
+            robots_again: RobotsAgain::default(),
             queues,
             sweep: EraSweep::open(session)?,
             schedule: Schedule::default(),

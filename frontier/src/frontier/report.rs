@@ -292,6 +292,9 @@ impl Frontier {
                 HostAddresses::Unresolved(Failure::Name)
             }
         };
+        if let HostAddresses::Unresolved(_) = host.addresses {
+            host.errands.give_up_own().iter().for_each(|asker| self.robots_again.answered(asker));
+        }
     }
 
     /// Counts a page of a host that is being fetched (`change` is 1), or that was not fetched after all (-1).

@@ -28,7 +28,8 @@ impl Frontier {
     /// Does a little of the work in the background: at most some 256 URLs change. The engine calls this once in each
     /// pass through its loop. True if there is more to do.
     pub fn step(&mut self, session: &mut Session) -> Result<bool> {
-        let Some(Work { task, at }) = self.works.first().cloned() else { return Ok(false) };
+        let asks = self.go_on_asking_robots(session)?;
+        let Some(Work { task, at }) = self.works.first().cloned() else { return Ok(asks) };
         let up_to = match task {
             Task::Ended(anchor) => self.each_held_for(anchor, at, session, &mut |frontier, id, session| {
                 frontier.look_again(id, session).map(|()| true)
@@ -47,7 +48,7 @@ impl Frontier {
             }
         };
         self.works.done(up_to, session);
-        Ok(!self.works.is_empty())
+        Ok(asks || !self.works.is_empty())
     }
 
     /// Calls `act` for the next URLs that wait for `anchor` (a URL or a template), until `act` returns false. Returns
@@ -269,7 +270,12 @@ impl Frontier {
                 let follow = false;
                 return self.template_ended(id, *template, follow, session).map(|_| ());
             }
-            (Which::Robots, State::Refused { reason: SkipReason::Robots, .. }) => Release::Reason,
+            (Which::Robots, State::Refused { reason: SkipReason::Robots, link, .. }) => {
+                if !self.robots_allow(id.site, &link.url, session)? {
+                    return Ok(());
+                }
+                Release::Reason
+            }
             (Which::Bounds, State::Refused { reason, detail, link }) => {
                 let bound = match reason {
                     SkipReason::Scope | SkipReason::Depth | SkipReason::TooLong => true,

@@ -1,5 +1,5 @@
 //! Errands. An errand is a robots file that must be asked for at a host because the robots.txt of another origin moved
-//! there.
+//! there, or because the rules of an origin of the host have expired and no page of it has a turn to ask for new ones.
 //!
 //! Any number of origins may be sent to one URL. It is asked for once, and all of these origins (the *askers*) get the
 //! answer. Redirects are counted for each asker, because each came by a chain of its own. The host of the errand did
@@ -14,7 +14,7 @@ use url::Url;
 /// A robots file that must be asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Errand {
-    /// The URL to which robots.txt moved.
+    /// The URL of the file.
     pub url: Url,
     /// The origins that wait for this file.
     pub askers: Vec<Asker>,
@@ -83,6 +83,24 @@ impl Errands {
     /// A page of the host is fetched now.
     pub fn page(&mut self) {
         self.pages = self.pages.saturating_add(1);
+    }
+
+    /// An origin of this host has got its rules. If an errand for its own robots.txt waits, it has become needless.
+    pub fn answered(&mut self, asker: &Asker) {
+        for errand in &mut self.waiting {
+            errand.askers.retain(|waiting| waiting.moves > 0 || !waiting.is(asker));
+        }
+        self.waiting.retain(|errand| !errand.askers.is_empty());
+    }
+
+    /// The host has no address now. Takes away the errands for its own robots.txt, and returns their askers.
+    pub fn give_up_own(&mut self) -> Vec<Asker> {
+        let mut own = Vec::new();
+        for errand in &mut self.waiting {
+            own.extend(errand.askers.extract_if(.., |asker| asker.moves == 0));
+        }
+        self.waiting.retain(|errand| !errand.askers.is_empty());
+        own
     }
 
     /// Whether no errand waits.

@@ -44,7 +44,18 @@ impl Port {
         (port == Some(self.port)).then(|| &url[url::Position::BeforePath..])
     }
 
-    /// The key of its rules in [`spaces::ROBOTS`].
+    /// A URL of this port, on the host with this name: that of its front page.
+    pub fn front(self, name: &str) -> Option<Url> {
+        Url::parse(&(self.authority(name) + "/")).ok()
+    }
+
+    /// The host and the port whose rules have this key in [`crate::spaces::ROBOTS`].
+    pub fn of_key(key: &[u8]) -> Option<(SiteId, Self)> {
+        let &[https, high, low] = key.get(SiteId::BYTES..)? else { return None };
+        Some((SiteId::read(key)?, Self { https: https != 0, port: u16::from_be_bytes([high, low]) }))
+    }
+
+    /// The key of its rules in [`crate::spaces::ROBOTS`].
     pub(super) fn key(self, site: SiteId) -> Vec<u8> {
         let mut key = site.to_bytes().to_vec();
         key.push(u8::from(self.https));

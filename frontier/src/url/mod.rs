@@ -7,6 +7,7 @@
 
 pub mod compact;
 mod counters;
+mod forbidden;
 mod life;
 mod standing;
 mod stored;

@@ -11,6 +11,7 @@ use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::{KeyMap, UrlId};
 
 use super::counters::Counters;
+use super::forbidden::Forbidden;
 use super::standing::{Note, Standing};
 use super::stored;
 use super::table::Kind;
@@ -23,6 +24,7 @@ pub struct Urls {
     /// [`Standing`]s as bytes, by `id.url`.
     marks: KeyMap<u8>,
     counters: Counters,
+    forbidden: Forbidden,
     /// URLs that were held or stopped before their last change, or are so now, since [`Urls::watch`]. `None` if the
     /// list is not asked for, or if there were too many.
     changes: Option<Vec<UrlId>>,
@@ -48,7 +50,10 @@ impl Urls {
             match Self::read(key, value) {
                 Ok((id, state)) => match state {
                     State::Queued { .. } => self.note(id.url, Note::Again),
-                    state => self.mark(id.url, Standing::of(&state)),
+                    state => {
+                        self.forbidden.changes(id.site, None, Standing::of(&state));
+                        self.mark(id.url, Standing::of(&state));
+                    }
                 },
                 Err(error) => damage = Some(error),
             }
@@ -85,6 +90,11 @@ impl Urls {
     /// The number of URLs in each state.
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// The hosts with URLs that robots.txt forbade.
+    pub fn forbidden(&self) -> &Forbidden {
+        &self.forbidden
     }
 
     /// The record of a URL; `None` if it was never met.
@@ -155,6 +165,7 @@ impl Urls {
             // URLs may be held for this one. That was not checked, so it is checked when this one was fetched.
             *note = Note::Awaited;
         }
+        self.forbidden.changes(id.site, standing, now);
         self.mark(id.url, now);
         Ok(())
     }
