@@ -93,6 +93,11 @@ impl Unreachable {
     /// Rounds that end closer to the last round that counted, in milliseconds, do not count.
     pub const APART: Millis = 3_600_000;
 
+    /// Whether the host could not be asked in at least two rounds. Then its pages count as failed.
+    pub fn is_away(&self) -> bool {
+        self.rounds >= 2
+    }
+
     /// The record of a host.
     pub fn get(site: SiteId, session: &Session) -> Result<Option<Self>> {
         let bytes = session.get(spaces::UNVISITED, &site.to_bytes())?;

@@ -9,6 +9,7 @@ mod robots;
 mod sessions;
 mod standing;
 mod unvisited;
+mod vanished;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

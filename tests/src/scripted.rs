@@ -54,6 +54,9 @@ impl Fetch for Scripted {
             before
         };
         let answer = (self.script)(&request.url, before);
+        if answer.status == 0 {
+            return Err(FetchError::Reset("no answer".into()));
+        }
         let mut share = request.budget.share();
         if !share.grow(answer.body.len() as u64) {
             return Err(FetchError::Budget);
@@ -78,6 +81,11 @@ pub fn html(body: impl Into<String>) -> Answer {
 /// A 404 answer.
 pub fn missing() -> Answer {
     Answer { status: 404, ..html("<p>no</p>") }
+}
+
+/// No answer: the connection ends.
+pub fn dropped() -> Answer {
+    Answer { status: 0, ..html("") }
 }
 
 /// A redirect.

@@ -11,7 +11,7 @@ use super::stats::StopReason;
 use super::visits::{Continuous, Ended, Listed, Round, Visits};
 use crate::fetch::Validators;
 use crate::record::PageRecord;
-use crate::unvisited::{Refused, Unreachable};
+use crate::unvisited::{self, Refused, Unreachable};
 
 impl Ended {
     /// The result of a visit whose answer has this status. `copy_of`: the other page that it repeats word by word.
@@ -29,6 +29,17 @@ impl EngineState<'_> {
     /// A continuous crawl looks this often for a robots.txt that has forbidden URLs and has expired, in milliseconds.
     /// Such a file expires after a day, so the crawl notices within 25 hours that it has changed.
     const ROBOTS_AGAIN: Millis = 3_600_000;
+
+    /// A run begins. What is held for pages of hosts that could not be asked in the last rounds is fetched in their
+    /// place.
+    pub(super) fn find_hosts_away(&mut self) -> Result<()> {
+        for (site, host) in unvisited::Records::read(&self.ledger.session)?.unreachable {
+            if host.is_away() {
+                self.frontier.set_away(site, true, &mut self.ledger.session);
+            }
+        }
+        Ok(())
+    }
 
     /// Begins a round of visits, or continues one that was interrupted. `only_visits`: the run does nothing else.
     pub(super) fn begin_round(&mut self, only_visits: bool) -> Result<()> {
@@ -169,6 +180,7 @@ impl EngineState<'_> {
         Refused::fetched(job.page.url, self.clock.now(), &mut self.ledger.session)?;
         if PageRecord::get(job.page, &self.ledger.session)?.is_some_and(|record| record.status > 0) {
             Unreachable::clear(job.page.url.site, &mut self.ledger.session)?;
+            self.frontier.set_away(job.page.url.site, false, &mut self.ledger.session);
         }
         Ok(())
     }

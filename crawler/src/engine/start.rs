@@ -114,6 +114,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     }
     // Only the end of the run tells whether the crawl is finished, and a run that is killed has no end.
     state.ledger.stats.was_finished &= parts.only_visits;
+    state.find_hosts_away()?;
     if settings.refresh.continuous {
         state.begin_continuous()?;
     } else if settings.fetch.recrawl {

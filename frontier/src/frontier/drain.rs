@@ -87,6 +87,15 @@ impl Frontier {
         Ok(!self.works.is_empty())
     }
 
+    /// A host could not be asked for long (`is_away`), or has answered. While it is away, its pages count as failed for
+    /// the URLs that are held or stopped for them, so these URLs are fetched in their place. [`Frontier::step`] does the
+    /// work. This is not on record: to be called at the start of each run, too.
+    pub fn set_away(&mut self, site: SiteId, is_away: bool, session: &mut Session) {
+        if self.urls.set_away(site, is_away) && is_away && !self.is_foreign(site) {
+            self.works.add(Task::Away(site), session);
+        }
+    }
+
     /// Releases every held link of a duplicate and every URL that was stopped for a spent budget; if `stopped` is set,
     /// also the URLs that rewrites stopped. (URLs that are held as known stay held.) This is for a crawl that goes on
     /// in another mode. [`Frontier::step`] does the work.

@@ -199,7 +199,9 @@ impl Frontier {
                 Way::Hold(at)
             }
             StandIn::Failed => {
-                if Strictness::between(id.site, counterpart.site) == Strictness::Foreign {
+                // A host that cannot be asked says nothing about how the two hosts differ.
+                let is_away = self.urls.is_away(counterpart.site);
+                if Strictness::between(id.site, counterpart.site) == Strictness::Foreign && !is_away {
                     self.pair_lacks(id, counterpart, session)?;
                 }
                 Way::Follow(Release::Counterpart)

@@ -39,6 +39,7 @@ impl Frontier {
                     frontier.template_ended(id, anchor.url, follow, session)
                 })?
             }
+            Task::Away(site) => self.each_held_for_host(site, at, session)?,
             Task::Waited => self.release_waiting(at, session)?,
             Task::Records { of, which } => self.each_record(of, &which, at, session)?,
             Task::Waiting => {
@@ -69,6 +70,19 @@ impl Frontier {
             {
                 return Ok(None);
             }
+        }
+        Ok(behind(&keys, Works::STEP))
+    }
+
+    /// Decides again about the next URLs that are held or stopped for URLs of a host. Returns the key from which to go
+    /// on, if there are more.
+    fn each_held_for_host(&mut self, site: SiteId, at: Vec<u8>, session: &mut Session) -> Result<Option<Vec<u8>>> {
+        let begin = site.to_bytes().to_vec();
+        let to = [&begin[..], &[0xff; 2 * UrlId::BYTES]].concat();
+        let from = if at.is_empty() { begin } else { at };
+        let keys = part(spaces::HELD_FOR, &from, &to, Works::STEP, session)?;
+        for id in keys.iter().filter_map(|key| key.get(UrlId::BYTES..).and_then(UrlId::read)) {
+            self.look_again(id, session)?;
         }
         Ok(behind(&keys, Works::STEP))
     }

@@ -15,8 +15,8 @@ pub enum StandIn {
     /// This URL is still queued. It is the counterpart or representative itself, or the end of its redirects, holds and
     /// stops.
     Pending(UrlId),
-    /// The counterpart or representative was never met, failed, was refused, is missing, or waits for the URL in
-    /// question.
+    /// The counterpart or representative was never met, failed, was refused, is missing, waits for the URL in question,
+    /// or is on a host that could not be asked for long.
     Failed,
     /// The counterpart or representative is held as news. It will be fetched only as a trial.
     News,
@@ -36,6 +36,11 @@ pub fn stand_in(urls: &Urls, id: UrlId, of: UrlId, session: &Session) -> Result<
         steps += 1;
         let next = match urls.get(at.url) {
             None => None,
+            Some(Standing::Queued { .. } | Standing::Open { .. } | Standing::Done(Ended::Well))
+                if urls.is_away(at.site) =>
+            {
+                None
+            }
             Some(Standing::Queued { .. } | Standing::Open { .. }) => return Ok(StandIn::Pending(at)),
             Some(Standing::Done(Ended::Well) | Standing::HeldAs { known: true }) => return Ok(StandIn::Well(at)),
             Some(Standing::HeldAs { known: false }) => return Ok(StandIn::News),

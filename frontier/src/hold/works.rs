@@ -45,6 +45,8 @@ pub enum Task {
     /// Note which hosts have URLs that are held or stopped for queued URLs of other domains (see
     /// `frontier/overtake.rs`).
     Waiting,
+    /// This host could not be asked for long. Decide again about each URL that is held or stopped for one of its URLs.
+    Away(SiteId),
 }
 
 /// Tells which URLs are released.

@@ -5,10 +5,11 @@
 //! The frontier owns the records (`Frontier::urls`). The engine owns the frontier and the store session, and lends the
 //! session at each call.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use dedup_stage::store::{Error, Result, Session};
-use dedup_stage::url::{KeyMap, UrlId};
+use dedup_stage::url::{KeyMap, SiteId, UrlId};
 
 use super::counters::Counters;
 use super::forbidden::Forbidden;
@@ -25,6 +26,8 @@ pub struct Urls {
     marks: KeyMap<u8>,
     counters: Counters,
     forbidden: Forbidden,
+    /// Hosts that could not be asked for long, by the hash of their names.
+    away: HashSet<u64>,
     /// URLs that were held or stopped before their last change, or are so now, since [`Urls::watch`]. `None` if the
     /// list is not asked for, or if there were too many.
     changes: Option<Vec<UrlId>>,
@@ -95,6 +98,16 @@ impl Urls {
     /// The hosts with URLs that robots.txt forbade.
     pub fn forbidden(&self) -> &Forbidden {
         &self.forbidden
+    }
+
+    /// Whether a host could not be asked for long. Then none of its pages explains why another URL is not fetched.
+    pub fn is_away(&self, site: SiteId) -> bool {
+        self.away.contains(&site.host)
+    }
+
+    /// A host could not be asked for long, or has answered. True if that is new.
+    pub fn set_away(&mut self, site: SiteId, is_away: bool) -> bool {
+        if is_away { self.away.insert(site.host) } else { self.away.remove(&site.host) }
     }
 
     /// The record of a URL; `None` if it was never met.

@@ -171,7 +171,7 @@ impl Continuous {
         host: HostNumber,
         now: Millis,
         round: &mut Round,
-        frontier: &Frontier,
+        frontier: &mut Frontier,
         session: &mut Session,
     ) -> Result<()> {
         let (site, at) = (&self.sites[host as usize], seconds(now));
@@ -189,6 +189,7 @@ impl Continuous {
         }
         places.iter().for_each(|place| self.give_to_copy(*place, at, round));
         let pages = places.iter().filter(|place| self.roster.members[**place].of.is_none()).count() as u64;
+        frontier.set_away(self.roster.members[first].id.site, true, session);
         note(&self.roster.members[first], pages, now, session)
     }
 

@@ -81,7 +81,7 @@ impl Roster {
         let hosts: HashMap<SiteId, Reach> = records
             .unreachable
             .iter()
-            .map(|(site, host)| (*site, if host.rounds < 2 { Reach::Doubtful } else { Reach::Barred }))
+            .map(|(site, host)| (*site, if host.is_away() { Reach::Barred } else { Reach::Doubtful }))
             .collect();
         if !hosts.is_empty() {
             for member in &mut self.members {
