@@ -56,9 +56,25 @@ pub const FAILED_SITEMAPS: Space = Space::new(47, "failed-sitemaps", Layout::Poi
 /// Identity of a URL whose last visit was refused, or of a host that could not be asked → since when.
 pub const UNVISITED: Space = Space::new(48, "unvisited", Layout::Points);
 
+/// Identity of a host → whether it is honest about changes of its pages when it is asked with validators.
+pub const VALIDATORS: Space = Space::new(49, "validators", Layout::Points);
+
 /// The spaces above whose keys are identities of hosts or URLs, and whose records are moved unchanged.
-pub const BY_SITE: [Space; 12] =
-    [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS, TROUBLES, ARCHIVED, FAILED_SITEMAPS, UNVISITED];
+pub const BY_SITE: [Space; 13] = [
+    TRIALS,
+    LISTED,
+    DATED,
+    SIGNALS,
+    LISTS,
+    ATTEMPTS,
+    STUBS,
+    HOPS,
+    TROUBLES,
+    ARCHIVED,
+    FAILED_SITEMAPS,
+    UNVISITED,
+    VALIDATORS,
+];
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
@@ -80,6 +96,7 @@ pub fn of_crawl() -> Spaces {
         ARCHIVED,
         FAILED_SITEMAPS,
         UNVISITED,
+        VALIDATORS,
     ];
     Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

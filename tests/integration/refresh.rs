@@ -2,6 +2,7 @@
 //! pages that die, change apart from their cluster, or come back. The tests judge by the server's list of requests.
 
 mod archive;
+mod honesty;
 mod links;
 mod program;
 mod reach;
@@ -60,7 +61,7 @@ fn is_copy(path: &str) -> bool {
 }
 
 /// Catches a round that asks for every copy: of 45 URLs with 20 copies, 25 are asked for, and a small sample of the
-/// copies. With validators, nothing is sent twice. Without them, unchanged pages are called unchanged, too.
+/// copies. With validators, hardly anything is sent twice. Without them, unchanged pages are called unchanged, too.
 #[test]
 fn a_second_run_asks_for_one_page_of_each_cluster() -> anyhow::Result<()> {
     for validators in [true, false] {
@@ -96,7 +97,10 @@ fn a_second_run_asks_for_one_page_of_each_cluster() -> anyhow::Result<()> {
             assert!(last.iter().all(|page| text(page, "verdict") == "unchanged" && text(page, "changed") == "no"));
             assert!(last.iter().all(|page| page["new_links"] == Value::Array(Vec::new())));
             assert!(last.iter().all(|page| page["resemblance_before"] == 1.0), "{last:#?}");
-            assert!(last.iter().all(|page| page["status"] == if validators { 304 } else { 200 }));
+            // In the second round, a small share of the requests is made without validators.
+            let sent = last.iter().filter(|page| page["status"] == 200).count();
+            let most = if !validators { last.len() } else { last.len() / 3 * (round as usize - 1) };
+            assert!(sent <= most && (validators || sent == most), "{sent} of {}", last.len());
             assert_eq!(again.stats.unique, UNIQUE, "nothing is new a second time");
             let told_of = again.stats.round.expect("a round was made");
             assert_eq!((told_of.number, told_of.visits, told_of.checked), (round, UNIQUE + 2, 2));

@@ -7,6 +7,7 @@ use frontier::refresh::time::{DAY, seconds};
 use frontier::{Job, Millis};
 
 use super::error::Result;
+use super::honesty::Honesty;
 use super::message::{ListAnswer, PageFinding};
 use super::state::EngineState;
 use super::visits::List;
@@ -21,7 +22,9 @@ impl EngineState<'_> {
     /// The validators for a request for a sitemap.
     pub(super) fn list_validators(&self, job: &Job) -> Result<Option<Validators>> {
         let list = List::get(job.page.url, &self.ledger.session)?;
-        Ok(list.map(|list| list.validators).filter(|known| !known.is_empty()))
+        let known = list.map(|list| list.validators).filter(|known| !known.is_empty());
+        let is_believed = Honesty::get(job.page.url.site, &self.ledger.session)?.is_believed();
+        Ok(known.filter(|_| is_believed))
     }
 
     /// Counts a sitemap that was given up. It counts once, and after it was answered it does not count any more.

@@ -18,6 +18,7 @@ mod common_order;
 mod error;
 mod fetchers;
 mod gists;
+mod honesty;
 mod jobs;
 mod ledger;
 mod line;
@@ -248,8 +249,7 @@ impl Engine<'_> {
                 continue;
             }
             match self.state.frontier.next(self.now(), &mut self.state.ledger.session)? {
-                // Requisites come first on each host. This job is not for a requisite, so its host has no more of them,
-                // and the job waits.
+                // Requisites come first on each host, so the host of this job has no more of them, and the job waits.
                 Next::Job(job) if is_full && !self.state.is_for_requisites(&job) => self.state.waiting.push_back(job),
                 Next::Job(job) => {
                     if let Some(order) = self.state.order(job)? {

@@ -9,7 +9,6 @@ use super::error::Result;
 use super::state::EngineState;
 use super::stats::StopReason;
 use super::visits::{Continuous, Ended, Listed, Round, Visits};
-use crate::fetch::Validators;
 use crate::record::PageRecord;
 use crate::unvisited::{self, Refused, Unreachable};
 
@@ -207,26 +206,6 @@ impl EngineState<'_> {
             (None, Some(visits)) => visits.listed(url, listed),
             (None, None) => 0.0,
         })
-    }
-
-    /// The validators for a conditional request. A copy gets a conditional request only if its original still shows
-    /// what the copy was a copy of. Otherwise it gets a full request, because "not modified" compares the copy with its
-    /// own past, and not with the original.
-    pub(super) fn validators(&self, job: &Job) -> Result<Option<Validators>> {
-        if matches!(job.via, Via::Redirect { .. }) {
-            // It is requested again because another answer is expected.
-            return Ok(None);
-        }
-        let Some(before) = self.before(job)? else { return Ok(None) };
-        if let Some(of) = before.shown.as_ref().and_then(|shown| shown.of) {
-            let Some(State::Done(visit)) = self.frontier.state(of.url, &self.ledger.session)? else { return Ok(None) };
-            let latest = self.ledger.page(PageId { visit: visit.number, ..of })?;
-            let shows = latest.and_then(|latest| latest.shown).map(|shown| shown.visit);
-            if shows != Some(of.visit) {
-                return Ok(None);
-            }
-        }
-        Ok(Some(before.validators).filter(|known| !known.is_empty()))
     }
 
     /// Whether the judge must forget the content of a URL, so that no later page is a duplicate of it: the URL is gone,

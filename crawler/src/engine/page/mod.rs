@@ -102,6 +102,7 @@ impl EngineState<'_> {
         self.teach(&job, &finding, &judgement, Seen { content, twin: twin.as_ref(), counts, says })?;
 
         let changed = judgement.changed(before.as_ref().and_then(|before| before.shown.as_ref()), shown.as_ref());
+        self.learn_honesty(&job, before.as_ref(), &finding, changed)?;
         // A near-duplicate with words of its own is no copy that could be trusted.
         let has_own_content = content.is_some_and(|content| content.shows == job.page.url.url);
         let copy_of = judgement.verdict.twin().filter(|_| !has_own_content);
