@@ -59,8 +59,11 @@ pub const UNVISITED: Space = Space::new(48, "unvisited", Layout::Points);
 /// Identity of a host → whether it is honest about changes of its pages when it is asked with validators.
 pub const VALIDATORS: Space = Space::new(49, "validators", Layout::Points);
 
+/// Identity of a URL that had no page at its last visit, and to which a link has come since → nothing.
+pub const RELINKED: Space = Space::new(50, "relinked", Layout::Points);
+
 /// The spaces above whose keys are identities of hosts or URLs, and whose records are moved unchanged.
-pub const BY_SITE: [Space; 13] = [
+pub const BY_SITE: [Space; 14] = [
     TRIALS,
     LISTED,
     DATED,
@@ -74,6 +77,7 @@ pub const BY_SITE: [Space; 13] = [
     FAILED_SITEMAPS,
     UNVISITED,
     VALIDATORS,
+    RELINKED,
 ];
 
 /// All spaces of a crawl directory.
@@ -97,6 +101,7 @@ pub fn of_crawl() -> Spaces {
         FAILED_SITEMAPS,
         UNVISITED,
         VALIDATORS,
+        RELINKED,
     ];
     Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

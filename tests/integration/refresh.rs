@@ -6,6 +6,7 @@ mod honesty;
 mod links;
 mod program;
 mod reach;
+mod relinked;
 mod robots;
 mod sessions;
 mod standing;

@@ -217,11 +217,14 @@ fn short(reason: SkipReason) -> &'static str {
 
 /// The rows about the last round of visits: its results, and the visits that copies have saved.
 fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
-    let Round { number, continuous, visits, changed, missing, put_off, forbidden, trusted, checked, diverged, .. } =
-        *round;
+    let Round { number, continuous, visits, changed, missing, gone, put_off, forbidden, .. } = *round;
+    let Round { trusted, checked, diverged, .. } = *round;
     let when = if continuous { String::new() } else { format!("in round {number}: ") };
     let meaning = format!("{when}{} changed, {} missing", units::count(changed), units::count(missing));
     row("visits", visits, String::new(), &meaning);
+    if gone > 0 {
+        row("", gone, String::new(), "gone: 404 or 410 twice; asked for ever less often");
+    }
     if put_off > 0 {
         row("", put_off, String::new(), "not made: their hosts cannot be asked now");
     }
@@ -310,7 +313,7 @@ mod tests {
             open_ends: 3,
             refused: SkipReason::ALL.iter().map(|reason| (reason.name().to_owned(), 1)).collect(),
             beyond: [("max-pages-per-host".to_owned(), 1), ("max-pages-per-domain".to_owned(), 1)].into(),
-            round: Some(Round { number: 3, visits: 5, trusted: 2_000, checked: 100, ..Round::default() }),
+            round: Some(Round { number: 3, visits: 5, gone: 2, trusted: 2_000, checked: 100, ..Round::default() }),
             statuses: BTreeMap::from([(200, 10)]),
             ..Stats::default()
         };

@@ -10,6 +10,7 @@ use super::state::EngineState;
 use super::stats::StopReason;
 use super::visits::{Continuous, Ended, Listed, Round, Visits};
 use crate::record::PageRecord;
+use crate::spaces;
 use crate::unvisited::{self, Refused, Unreachable};
 
 impl Ended {
@@ -142,6 +143,9 @@ impl EngineState<'_> {
             visits.note_out_of_reach(waited, now, &self.frontier, &mut self.ledger.session)?;
         }
         if let Some(round) = &mut self.ledger.stats.round {
+            let gone = self.visits.as_ref().map(|visits| visits.gone(&self.frontier));
+            let gone = gone.or(self.continuous.as_ref().map(|visits| visits.gone(&self.frontier)));
+            round.gone = gone.unwrap_or(round.gone);
             if let Some(visits) = &self.visits {
                 round.done = reason != StopReason::Stopped;
                 round.put_off = if reason == StopReason::Waiting { visits.not_ended() } else { 0 };
@@ -170,13 +174,17 @@ impl EngineState<'_> {
         self.left_over(job, ended)
     }
 
-    /// Ends records that are out of date when a page was visited again: that robots.txt forbids the page, and, if it was
-    /// answered, that its host cannot be asked.
+    /// Ends records that are out of date when a page was visited again: that robots.txt forbids the page, that a link to
+    /// it has come, and, if it was answered, that its host cannot be asked.
     fn was_had(&mut self, job: &Job) -> Result<()> {
         if job.page.visit < 2 {
             return Ok(());
         }
         Refused::fetched(job.page.url, self.clock.now(), &mut self.ledger.session)?;
+        let key = job.page.url.to_bytes();
+        if self.ledger.session.get(spaces::RELINKED, &key)?.is_some() {
+            self.ledger.session.delete(spaces::RELINKED, key);
+        }
         if PageRecord::get(job.page, &self.ledger.session)?.is_some_and(|record| record.status > 0) {
             Unreachable::clear(job.page.url.site, &mut self.ledger.session)?;
             self.frontier.set_away(job.page.url.site, false, &mut self.ledger.session);

@@ -1,9 +1,10 @@
-//! Links that a page showed at its last visit, and does not show any more.
+//! Compares the links of a page with those that it showed at its last visit: links that vanished, and new links to URLs
+//! that had no page. Such a URL may have one now, so it is visited in the next round, however long it would have waited.
 
 use std::collections::HashSet;
 
 use dedup_stage::judge::{Judgement, Verdict};
-use dedup_stage::url::PageId;
+use dedup_stage::url::{PageId, UrlId};
 use frontier::Job;
 
 use super::error::Result;
@@ -11,6 +12,7 @@ use super::message::PageFinding;
 use super::state::EngineState;
 use crate::graph::{self, Edge, Kind};
 use crate::record::PageRecord;
+use crate::spaces;
 
 /// The links that vanished from one page.
 #[derive(Clone, Debug, Default)]
@@ -37,11 +39,7 @@ impl EngineState<'_> {
         if !finding.shows() {
             return Ok(None);
         }
-        let Some(at) = before.graph else {
-            let had_none = before.shown.is_some() && before.offset != PageRecord::ELSEWHERE;
-            return Ok(had_none.then(Vanished::default));
-        };
-        let Some(earlier) = graph::edges_at(self.ledger.dir(), at, job.page.url)? else { return Ok(None) };
+        let Some(earlier) = self.links_before(job, before)? else { return Ok(None) };
         let present: HashSet<u64> = finding.links.iter().map(|link| link.id.url).collect();
         let is_gone = |edge: &&Edge| edge.kind != Kind::Redirect && !present.contains(&edge.target.url);
         let mut vanished = Vanished::default();
@@ -54,5 +52,42 @@ impl EngineState<'_> {
             }
         }
         Ok(Some(vanished))
+    }
+
+    /// The links at the last visit, of which `before` is the record. `None` if another directory has them.
+    fn links_before(&self, job: &Job, before: &PageRecord) -> Result<Option<Vec<Edge>>> {
+        let Some(at) = before.graph else {
+            let had_none = before.shown.is_some() && before.offset != PageRecord::ELSEWHERE;
+            return Ok(had_none.then(Vec::new));
+        };
+        Ok(graph::edges_at(self.ledger.dir(), at, job.page.url)?)
+    }
+
+    /// Notes the URLs without a page to which a page links now and did not link at its last visit.
+    pub(super) fn note_relinked(
+        &mut self,
+        job: &Job,
+        finding: &PageFinding,
+        before: Option<&PageRecord>,
+    ) -> Result<()> {
+        let links = finding.links.iter().zip(&finding.notes).filter(|(_, note)| note.refusal.is_none());
+        let targets = links.map(|(link, _)| link.id).filter(|id| self.frontier.has_no_page(id.url));
+        let targets: Vec<UrlId> = targets.collect();
+        if targets.is_empty() || !finding.shows() {
+            return Ok(());
+        }
+        let earlier = match before {
+            Some(before) => self.links_before(job, before)?,
+            None => Some(Vec::new()),
+        };
+        let Some(earlier) = earlier else { return Ok(()) };
+        let known: HashSet<UrlId> = earlier.iter().map(|edge| edge.target).collect();
+        for url in targets.into_iter().filter(|url| !known.contains(url)) {
+            self.ledger.session.put(spaces::RELINKED, url.to_bytes(), []);
+            if let Some(visits) = &mut self.continuous {
+                visits.relinked(url);
+            }
+        }
+        Ok(())
     }
 }

@@ -32,6 +32,16 @@ impl Frontier {
         self.urls.get(url).is_some()
     }
 
+    /// Whether a URL (`id.url`) was missing at its last two visits. Answered from memory.
+    pub fn is_gone(&self, url: u64) -> bool {
+        self.urls.get(url) == Some(Standing::Gone)
+    }
+
+    /// Whether a URL (`id.url`) was answered with an error or not at all at its last visit. Answered from memory.
+    pub fn has_no_page(&self, url: u64) -> bool {
+        matches!(self.urls.get(url), Some(Standing::Gone | Standing::Done(Ended::Error | Ended::Failed)))
+    }
+
     /// The record of a URL; `None` if it was never met.
     pub fn state(&self, id: UrlId, session: &Session) -> Result<Option<State>> {
         self.urls.state(id, session)

@@ -93,6 +93,7 @@ impl EngineState<'_> {
         let (counts, new_links) = self.take_links(&job, &judgement, relevance, &finding, (fate, rearranges))?;
         let new_urls = counts.new;
         let vanished = self.vanished(&job, &finding, &judgement, before.as_ref())?;
+        self.note_relinked(&job, &finding, before.as_ref())?;
         self.need(&job, &judgement, &finding)?;
         let likeness = self.likeness(&job, &finding);
         if let Some(little) = brings_little(&finding, likeness) {

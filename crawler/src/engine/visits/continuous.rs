@@ -295,6 +295,11 @@ impl Continuous {
         if signals.believes(Source::Sitemap) { signals.trust(Source::Sitemap) } else { 0.0 }
     }
 
+    /// Whether a visit to a URL is in the frontier's queue.
+    pub(super) fn is_queued(&self, url: UrlId) -> bool {
+        self.open.contains_key(&url.url)
+    }
+
     fn fetched_new(&mut self, site: SiteId) {
         let host = self.host(site) as usize;
         let site = &mut self.sites[host];
@@ -344,6 +349,7 @@ impl Continuous {
         }
         let asked = seconds(member.asked);
         let wait = match member.life {
+            Life::Missing { .. } | Life::Trouble { .. } if member.relinked => List::LEAST,
             Life::Alive => return self.lists.due_of_feed(member.id.url, &self.refresh, &self.settings),
             // A missing page is asked for at growing intervals.
             Life::Missing { times: 2.., since } => asked.saturating_sub(since).saturating_mul(2).max(AGAIN),

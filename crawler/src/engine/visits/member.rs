@@ -42,6 +42,8 @@ pub(super) struct Member {
     pub seen: Option<Millis>,
     /// Whether it could be asked when it was to be visited last.
     pub reach: Reach,
+    /// Whether it had no page at its last visit, and a link to it has come since.
+    pub relinked: bool,
     /// Whether the last request was answered at all.
     answered: bool,
 }
@@ -110,6 +112,7 @@ impl Member {
             checked: at,
             seen: None,
             reach: Reach::Open,
+            relinked: false,
             answered: false,
         };
         member.visited(1, record, None);
@@ -121,7 +124,7 @@ impl Member {
     pub fn visited(&mut self, visit: u32, record: &PageRecord, dated: Option<Dated>) -> Option<Checked> {
         let at = seconds(record.fetched_at);
         (self.visit, self.asked, self.answered) = (visit, record.fetched_at, record.status > 0);
-        self.reach = Reach::Open;
+        (self.reach, self.relinked) = (Reach::Open, false);
         self.life = match (record.status, self.life) {
             (200..300 | 304, _) => Life::Alive,
             (300..400, _) => Life::Moved,
@@ -191,8 +194,12 @@ impl Member {
     }
 
     /// Whether it must not be visited now, because its interval has not passed. It has an interval if it is missing, or
-    /// if it never showed a page and its last request was not answered. The interval grows up to [`LONGEST_REST`].
+    /// if it never showed a page and its last request was not answered. The interval grows up to [`LONGEST_REST`]. A new
+    /// link to it ends the interval.
     pub fn rests(&self, now: Seconds) -> bool {
+        if self.relinked {
+            return false;
+        }
         let asked = seconds(self.asked);
         let since = match self.life {
             Life::Missing { times: 2.., since } => since,

@@ -92,7 +92,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
         let value = match member.life {
             // The next visit will tell whether this page is gone for good, so it comes first.
             Life::Missing { times: 1, .. } if member.seen.is_some() => f32::INFINITY,
-            Life::Missing { .. } => RETURNS * weight * refresh.gain(host, &member.cluster, age),
+            Life::Missing { .. } if !member.relinked => RETURNS * weight * refresh.gain(host, &member.cluster, age),
             _ => weight * refresh.gain(host, &member.cluster, age),
         };
         if !done(member) && !is_young(member) && !member.rests(now) {

@@ -33,6 +33,11 @@ pub(super) struct Site {
 }
 
 impl Visits {
+    /// The number of pages that are gone.
+    pub fn gone(&self, frontier: &Frontier) -> u64 {
+        self.roster.gone(frontier)
+    }
+
     /// Copies that could not be asked in an earlier round are asked for besides the planned checks, as far as the bound
     /// on all checks allows.
     pub(super) fn try_again(&mut self, tries: Vec<usize>, round: &mut Round) {
@@ -138,6 +143,11 @@ impl Visits {
 }
 
 impl Continuous {
+    /// The number of pages that are gone.
+    pub fn gone(&self, frontier: &Frontier) -> u64 {
+        self.roster.gone(frontier)
+    }
+
     /// A visit was refused before its fetch.
     pub(super) fn refused(
         &mut self,
@@ -191,6 +201,16 @@ impl Continuous {
         let pages = places.iter().filter(|place| self.roster.members[**place].of.is_none()).count() as u64;
         frontier.set_away(self.roster.members[first].id.site, true, session);
         note(&self.roster.members[first], pages, now, session)
+    }
+
+    /// A link has come to a URL that had no page at its last visit.
+    pub fn relinked(&mut self, url: UrlId) {
+        if let Some(place) = self.roster.place(url) {
+            self.roster.members[place].relinked = true;
+            if !self.is_queued(url) {
+                self.place(place);
+            }
+        }
     }
 
     /// A host has answered, so its URLs can be visited again.

@@ -10,7 +10,7 @@ use frontier::refresh::Learned;
 use frontier::refresh::copies::{Pair, Pairs};
 use frontier::refresh::signals::Signals;
 use frontier::refresh::time::{days, seconds};
-use frontier::{Millis, Via};
+use frontier::{Frontier, Millis, Via};
 
 use super::listed::Records;
 use super::member::{Checked, Life, Member, Reach};
@@ -67,6 +67,7 @@ impl Roster {
             said.of(member.id).into_iter().for_each(|listed| _ = member.hear(listed));
         }
         roster.signals = said.signals;
+        roster.read_relinked(session)?;
         roster.reach(&unvisited::Records::read(session)?);
         if !trusts {
             roster.members.iter_mut().for_each(|member| member.of = None);
@@ -74,6 +75,16 @@ impl Roster {
         checks.into_iter().for_each(|check| roster.count(&check));
         roster.gather();
         Ok(roster)
+    }
+
+    /// Marks the URLs without a page to which a link has come since their last visit.
+    fn read_relinked(&mut self, session: &Session) -> Result<()> {
+        session.scan(spaces::RELINKED, &[], &[], &mut |key, _| {
+            if let Some(place) = UrlId::read(key).and_then(|url| self.place(url)) {
+                self.members[place].relinked = true;
+            }
+            ControlFlow::Continue(())
+        })
     }
 
     /// Marks the URLs that could not be asked when they were to be visited last.
@@ -98,6 +109,12 @@ impl Roster {
     /// What earlier runs have learned about a host.
     pub fn learned(&self, site: SiteId) -> Learned {
         Learned { signals: self.signals.get(&site).copied().unwrap_or_default(), ..Learned::default() }
+    }
+
+    /// The number of URLs that had a page once, and were missing at their last two visits.
+    pub fn gone(&self, frontier: &Frontier) -> u64 {
+        let gone = self.members.iter().filter(|member| member.seen.is_some() && frontier.is_gone(member.id.url));
+        gone.count() as u64
     }
 
     /// The place of a URL.

@@ -32,6 +32,9 @@ pub struct Round {
     pub changed: u64,
     /// Visits that were answered with 404 or 410, of pages that were there before.
     pub missing: u64,
+    /// Pages that were missing at their last two visits when the run ended. Each of them is asked for at growing
+    /// intervals.
+    pub gone: u64,
     /// Trusted copies.
     pub trusted: u64,
     /// Copies that were checked.
