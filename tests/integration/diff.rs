@@ -138,6 +138,36 @@ fn a_new_user_sees_what_changed() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Catches pages that are called unchanged although nobody has compared them: a body that was cut, and a picture that was
+/// not read.
+#[test]
+fn what_nobody_compared_is_not_called_unchanged() -> anyhow::Result<()> {
+    let (folder, base) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let put = |name: &str, text: String| fs::write(folder.path().join(name), text);
+    put("index.html", format!("<p>{}</p><a href=long.html>l</a> <img src=p.png><a href=p.png>p</a>", words(1, 60)))?;
+    let sites = Arc::new(Sites::new([("a.test".to_owned(), folder.path().to_owned())], Noise::default())?);
+    let server = Background::start(|listener| Arc::clone(&sites).run(listener))?;
+    let dir = base.path().join("crawl");
+    for round in [0_u64, 1] {
+        put("long.html", format!("<p>{}</p>", words(2 + round, 4_000)))?;
+        put("p.png", format!("PNG {}", words(12 + round, 10 + round)))?;
+        let connect_to = server.connect_to();
+        let more = [
+            ("fetch.connect-to", connect_to.as_str()),
+            ("fetch.max-body", "10KiB"),
+            ("fetch.recrawl", if round > 0 { "true" } else { "false" }),
+        ];
+        let settings = settings(&more)?;
+        let seeds = ["http://a.test/index.html".to_owned()];
+        crawl_with(HttpFetch::new(&settings)?, &Clock::System, &dir, &seeds, &settings)?;
+    }
+    let diff: Value = serde_json::from_str(&run(&["diff", "--json"], &dir)?.1)?;
+    assert_eq!((&diff["unchanged"], &diff["not_compared"]), (&1.into(), &2.into()), "{diff:#}");
+    let (_, text, _) = run(&["diff"], &dir)?;
+    assert!(text.contains(" 1 unchanged, 2 not compared"), "{text}");
+    Ok(())
+}
+
 /// A real manual, and its next version in its place. The test compares what `diff` reports with the files.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]

@@ -116,7 +116,11 @@ fn text(diff: &Diff) -> String {
         }
         out.push(',');
     }
-    put!(out, " {} unchanged\n", units::count(diff.unchanged));
+    put!(out, " {} unchanged", units::count(diff.unchanged));
+    if diff.not_compared > 0 {
+        put!(out, ", {} not compared (bodies cut at a limit, or not read)", units::count(diff.not_compared));
+    }
+    out.push('\n');
     let meanings = [
         "new: fetched for the first time",
         "changed: say something else",

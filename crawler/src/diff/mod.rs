@@ -59,6 +59,9 @@ pub struct Diff {
     pub new_copies: u64,
     /// The number of pages that were visited and have not changed.
     pub unchanged: u64,
+    /// The number of pages that were visited and not compared: their bodies were cut at a limit, or not read (files
+    /// without an archive, for example). They may have changed.
+    pub not_compared: u64,
     /// The names of parts of `pages.jsonl` that are missing. What they said is not in the result.
     pub parts_gone: Vec<String>,
 }
@@ -131,10 +134,11 @@ impl Diff {
         let mut told: Vec<(&u64, &Track, UrlChange)> = Vec::new();
         for (url, track) in tracks.iter().filter(|(url, _)| !refused.contains(url)) {
             match track.change() {
-                Some(UrlChange::Unchanged | UrlChange::Changed) if returned.contains(url) => {
+                Some(UrlChange::Unchanged | UrlChange::NotCompared | UrlChange::Changed) if returned.contains(url) => {
                     told.push((url, track, UrlChange::Back));
                 }
                 Some(UrlChange::Unchanged) => diff.unchanged += 1,
+                Some(UrlChange::NotCompared) => diff.not_compared += 1,
                 Some(change) => told.push((url, track, change)),
                 None => {}
             }
@@ -155,7 +159,7 @@ impl Diff {
                     page.reason = Some(SkipReason::Purpose.name());
                     &mut diff.withheld
                 }
-                UrlChange::Unchanged => continue,
+                UrlChange::Unchanged | UrlChange::NotCompared => continue,
             };
             if change == UrlChange::New {
                 // There was no page before.

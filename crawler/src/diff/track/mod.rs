@@ -33,6 +33,8 @@ pub(super) enum UrlChange {
     Withheld,
     /// It was visited, and its content has not changed.
     Unchanged,
+    /// It was visited, and nobody compared it with what it showed before: its body was cut or not read, for example.
+    NotCompared,
 }
 
 /// The kind of an answer.
@@ -106,6 +108,8 @@ pub(super) struct Track {
     before_redirect: Option<bool>,
     /// Whether some visit since the moment showed another content.
     changed: bool,
+    /// Whether the last page was compared with the one before. A 304 is a comparison that the server made.
+    was_compared: bool,
     /// The lines of visits since the moment that showed other bytes.
     pub visits: Vec<u64>,
     /// The URL of which it is a copy.
@@ -165,6 +169,7 @@ impl Track {
         if !is_there {
             return;
         }
+        self.was_compared = page.changed.is_some() || page.status == Some(304);
         if page.title.is_some() {
             self.titled = Some(offset);
         }
@@ -224,9 +229,9 @@ impl Track {
                 None if !self.lacks_first => UrlChange::New,
                 _ if was_away => UrlChange::Back,
                 None if self.lacks_first && self.changed => UrlChange::Changed,
-                None => UrlChange::Unchanged,
                 Some(_) if self.changed && self.digest != self.base_digest => UrlChange::Changed,
-                Some(_) => UrlChange::Unchanged,
+                _ if self.was_compared => UrlChange::Unchanged,
+                _ => UrlChange::NotCompared,
             });
         }
         // If there was no page before the moment, nothing has changed.
