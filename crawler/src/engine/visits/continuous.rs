@@ -24,7 +24,7 @@ use super::freshness::{Pages, Survey};
 use super::heard;
 use super::listed::Listed;
 use super::lists::{List, Lists};
-use super::member::{Life, Member};
+use super::member::{LONGEST_REST, Life, Member};
 use super::reach::Site;
 use super::roster::Roster;
 use super::{MOST_OPEN, PRIORITY, Round, queue};
@@ -352,7 +352,7 @@ impl Continuous {
             Life::Missing { .. } | Life::Trouble { .. } if member.relinked => List::LEAST,
             Life::Alive => return self.lists.due_of_feed(member.id.url, &self.refresh, &self.settings),
             // A missing page is asked for at growing intervals.
-            Life::Missing { times: 2.., since } => asked.saturating_sub(since).saturating_mul(2).max(AGAIN),
+            Life::Missing { times: 2.., since } => (2 * asked.saturating_sub(since)).clamp(AGAIN, LONGEST_REST),
             Life::Missing { .. } | Life::Moved | Life::Trouble { .. } => AGAIN,
         };
         Some(asked.saturating_add(wait.clamp(min_age, max_age)))

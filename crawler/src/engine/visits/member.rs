@@ -15,7 +15,7 @@ use crate::record::{PageRecord, VerdictKind};
 use crate::unvisited::Unreachable;
 
 /// The longest interval between two visits to a URL that is missing, or that never showed a page.
-const LONGEST_REST: Seconds = 60 * 86_400;
+pub(super) const LONGEST_REST: Seconds = 60 * 86_400;
 
 /// A URL that was visited.
 #[derive(Clone, Debug)]
@@ -193,6 +193,11 @@ impl Member {
         answers && self.reach != Reach::Barred
     }
 
+    /// Whether it never showed a page, and its last request was not answered.
+    pub fn never_answered(&self) -> bool {
+        self.seen.is_none() && !self.answered
+    }
+
     /// Whether it must not be visited now, because its interval has not passed. It has an interval if it is missing, or
     /// if it never showed a page and its last request was not answered. The interval grows up to [`LONGEST_REST`]. A new
     /// link to it ends the interval.
@@ -203,7 +208,7 @@ impl Member {
         let asked = seconds(self.asked);
         let since = match self.life {
             Life::Missing { times: 2.., since } => since,
-            Life::Trouble { since, .. } if self.seen.is_none() && !self.answered => since,
+            Life::Trouble { since, .. } if self.never_answered() => since,
             _ => return false,
         };
         now.saturating_sub(asked) < asked.saturating_sub(since).saturating_mul(2).min(LONGEST_REST)
@@ -308,5 +313,17 @@ mod tests {
         assert!(!rests(&gone[0], 2));
         assert!(rests(&gone[1], 4) && !rests(&gone[1], 5));
         assert!(rests(&gone[2], 10) && !rests(&gone[2], 11));
+    }
+
+    #[test]
+    fn no_interval_is_longer_than_sixty_days_and_a_new_link_ends_it() {
+        let missing = |day| record(day, 404, VerdictKind::Unjudged, None);
+        let long_gone = member(&[record(1, 200, VerdictKind::Unique, None), missing(2), missing(400)]).0;
+        let rests = |member: &Member, day: u64| member.rests(seconds(day * DAY));
+        assert!(rests(&long_gone, 459) && !rests(&long_gone, 460));
+        assert!(!rests(&Member { relinked: true, ..long_gone }, 401));
+        let never = |day| record(day, 0, VerdictKind::Unjudged, None);
+        let never = member(&[never(2), never(400)]).0;
+        assert!(never.never_answered() && rests(&never, 459) && !rests(&never, 460));
     }
 }

@@ -46,7 +46,7 @@ pub(super) struct RoundPlan {
 pub(super) const CHECKS: f64 = 0.06;
 /// A copy whose risk is at least this leaves its cluster.
 const LEAVES: f32 = 0.5;
-/// The value of a visit to a URL that is missing, or never had a page, is multiplied by this. Few such URLs get a page
+/// The value of a visit to a URL that is missing, or was never answered, is multiplied by this. Few such URLs get a page
 /// later.
 const RETURNS: f32 = 0.1;
 /// The delay that is assumed for each host, in seconds. Only estimates depend on it.
@@ -93,6 +93,9 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
             // The next visit will tell whether this page is gone for good, so it comes first.
             Life::Missing { times: 1, .. } if member.seen.is_some() => f32::INFINITY,
             Life::Missing { .. } if !member.relinked => RETURNS * weight * refresh.gain(host, &member.cluster, age),
+            Life::Trouble { .. } if member.never_answered() && !member.relinked => {
+                RETURNS * weight * refresh.gain(host, &member.cluster, age)
+            }
             _ => weight * refresh.gain(host, &member.cluster, age),
         };
         if !done(member) && !is_young(member) && !member.rests(now) {
