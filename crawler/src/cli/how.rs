@@ -32,7 +32,7 @@ pub(super) fn words(via: Via) -> &'static str {
         Via::Sitemap => "queued because a sitemap names it",
         Via::Feed => "queued because a feed names it",
         Via::Requisite { .. } => "queued because a page needs it to be shown",
-        Via::Again => "queued to be visited again",
+        Via::Again => "queued for another visit, because one was due",
         Via::Trial => "queued as a trial: it was held or stopped, to see whether that is right",
         Via::Rescue => "queued as part of the sample of what was held or stopped at the end",
         Via::Released { why } => match why {

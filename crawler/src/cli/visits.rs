@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use dedup_stage::store::{self, Session};
 use dedup_stage::url::{PageId, UrlId};
-use frontier::{End, Millis, SkipReason, Via, Visit};
+use frontier::{End, Millis, SkipReason, State, Via, Visit};
 
 use super::shown::Shown;
 use crate::clock::rfc3339;
@@ -26,6 +26,17 @@ pub(super) fn tell(out: &mut String, id: UrlId, visit: Visit, session: &Session)
     };
     put!(out, "  last visit: number {}{at}: {end}\n", visit.number);
     Ok(())
+}
+
+/// Tells whether a URL is gone, and when it is asked for again.
+pub(super) fn tell_gone(out: &mut String, state: &State) {
+    if let State::Gone(_) = state {
+        put!(
+            out,
+            "  gone: 404 or 410 at its last two visits; it is asked for again at growing intervals, of at most 60 days, or in \
+             the next round if a link to it comes\n"
+        );
+    }
 }
 
 /// Tells why the next visit to a URL could not be made, and since when.

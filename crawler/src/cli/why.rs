@@ -134,7 +134,8 @@ impl Story<'_> {
                 self.found_on(out, id, link.source, "  ")?;
                 open = false;
             }
-            Some(State::Done(visit) | State::Gone(visit)) => {
+            Some(state @ (State::Done(visit) | State::Gone(visit))) => {
+                visits::tell_gone(out, &state);
                 self.fetched(out, PageId { url: id, visit: visit.number }, "  ")?;
                 open = false;
             }

@@ -8,6 +8,17 @@ use crate::report::units;
 
 /// The end of a crawl, in one or two sentences. `reason` is the word of `report --json`.
 pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
+    let text = end_of_run(stats, reason, lost);
+    match &stats.round {
+        // The run ended by itself, and was not the one that made the round.
+        Some(round) if reason == "done" && !round.done && !round.continuous => {
+            format!("{text} Round {} of visits was interrupted: `crawler refresh` goes on with it.", round.number)
+        }
+        _ => text,
+    }
+}
+
+fn end_of_run(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
     let stats = &stats.standing();
     match reason {
         "waiting" if !stats.any_page() => {
@@ -17,6 +28,10 @@ pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
             )
         }
         "done" if !stats.any_page() => "Not one page could be fetched.".into(),
+        "done" if stats.frontier > 0 && stats.round.as_ref().is_some_and(|round| round.amid_crawl) => {
+            let are = are(stats.frontier);
+            format!("All visits of the round are made. {are} left from the crawl before it: `crawler crawl` goes on with them.")
+        }
         "done" if stats.walls_with_account + stats.refused_with_account > 0 => walled(stats, lost),
         "done" if stats.complete && !stats.beyond.is_empty() => limited(stats),
         "done" if stats.complete => match lost.map_or(0.0, |lost| lost.high.round()) {
@@ -240,6 +255,19 @@ mod tests {
         assert_eq!(ending(&stats, "done", None), "Not one page could be fetched.");
         let text = ending(&stats, "waiting", None);
         assert!(text.starts_with("Not one page could be fetched. ") && text.contains("--patience"), "{text}");
+    }
+
+    #[test]
+    fn a_round_that_leaves_urls_or_was_interrupted_says_so() {
+        let mut stats = Stats { pages: 3, statuses: [(200, 3)].into(), complete: true, ..Stats::default() };
+        stats.round = Some(Round { number: 2, ..Round::default() });
+        let text = ending(&stats, "done", None);
+        assert!(text.ends_with("Round 2 of visits was interrupted: `crawler refresh` goes on with it."), "{text}");
+        (stats.complete, stats.frontier) = (false, 61);
+        stats.round = Some(Round { number: 2, done: true, amid_crawl: true, ..Round::default() });
+        let text = ending(&stats, "done", None);
+        assert!(!text.contains("interrupted") && !text.contains("All that was queued"), "{text}");
+        assert!(text.contains("61 URLs are left from the crawl before it: `crawler crawl`"), "{text}");
     }
 
     #[test]

@@ -218,8 +218,32 @@ fn a_visit_that_a_killed_round_left_over_counts_in_the_round() -> anyhow::Result
     let counted = report(&dir)?["round"]["visits"].as_u64();
     assert!(counted > committed, "the crawl has made the visit that was queued: {counted:?}, {committed:?}");
     assert_eq!(counted, Some(visits()? as u64));
+    let said = summary(&dir)?;
+    assert!(said.contains("Round 1 of visits was interrupted: `crawler refresh` goes on with it."), "{said}");
     done(&command(&told, "refresh", &dir)?.args(["--delay", "0s"]).output()?);
     assert_eq!(report(&dir)?["round"]["visits"].as_u64(), Some(visits()? as u64), "nor after the end of the round");
+    assert!(!summary(&dir)?.contains("interrupted"), "it was finished");
+    Ok(())
+}
+
+/// The summary as a user sees it.
+fn summary(dir: &Path) -> anyhow::Result<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_crawl")).arg("report").arg(dir).output()?;
+    Ok(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+}
+
+/// Catches a round that says that all is fetched although the crawl before it had more to fetch.
+#[test]
+fn a_round_amid_a_crawl_says_what_is_left() -> anyhow::Result<()> {
+    let (told, base) = (site()?, tempfile::tempdir()?);
+    let dir = base.path().join("crawl");
+    let first = command(&told, "crawl", &dir)?.args(["--delay", "0s", "--max-pages", "10"]).output()?;
+    assert_eq!(first.status.code(), Some(14));
+    done(&command(&told, "refresh", &dir)?.args(["--delay", "0s"]).output()?);
+    let (left, said) = (report(&dir)?["frontier"].clone(), summary(&dir)?);
+    assert_eq!(left, serde_json::json!(UNIQUE + COPIES - 10));
+    assert!(said.contains(&format!("{left} URLs are left from the crawl before it")), "{said}");
+    assert!(!said.contains("All that was queued is fetched"), "{said}");
     Ok(())
 }
 
