@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use crawler::clock::Clock;
 use crawler::crawl::CrawlDir;
+use crawler::demo::web::Answer;
 use crawler::focus::{Topic, TopicError, example};
 use tests::choosing::{Gate, MODES, Shelf, Twins, WebKind, World, WorldFetch, run, walk};
 use tests::crawl::{crawl_with, settings, text};
+use tests::scripted::{Scripted, html, missing, words};
+use url::Url;
 
 #[test]
 fn demote_finds_everything_with_no_more_fetches_than_the_ideal_gate() -> anyhow::Result<()> {
@@ -81,6 +84,72 @@ fn a_mirror_is_crawled_last_in_demote_and_holds_nobody_up() -> anyhow::Result<()
         assert!(held_up > 0, "no rule stopped anything");
         assert!(demote <= 1.1 * keep, "{demote} ms, {keep} in keep");
         assert!(in_demote <= in_keep, "90 % by {in_demote} fetches, by {in_keep} in keep");
+    }
+    Ok(())
+}
+
+/// The lists of a site, and its articles behind them. Three hosts show them: `c.test` has fewer lists than the others,
+/// and `b.test` has a section of its own behind its last article.
+fn lists(url: &Url, is_uneven: bool) -> Answer {
+    let host = url.host_str().unwrap_or_default();
+    let all = match host {
+        "a.test" => 200,
+        "b.test" if is_uneven => 110,
+        "c.test" if is_uneven => 40,
+        _ => 150,
+    };
+    // The texts of `c.test` are its own in the uneven web.
+    let own = if is_uneven && host == "c.test" { 10_000 } else { 0 };
+    let link = |path: String| format!("<a href={path}>{path}</a> ");
+    let (place, number) = url.path().rsplit_once('/').unwrap_or_default();
+    let at: u64 = number.parse().unwrap_or(0);
+    let (text, links) = match place {
+        "" => (1, link("/list/0".into()) + "<a href=http://b.test/>b</a> <a href=http://c.test/>c</a>"),
+        "/list" if 10 * at < all => {
+            let articles = (10 * at..all.min(10 * at + 10)).map(|at| link(format!("/article/{at}")));
+            let next = (10 * at + 10 < all).then(|| link(format!("/list/{}", at + 1)));
+            (2_000 + at, articles.chain(next).collect())
+        }
+        "/article" if at < all => {
+            let own = is_uneven && host == "b.test" && at + 1 == all;
+            (3_000 + at, if own { link("/own/0".into()) } else { link("/".into()) })
+        }
+        "/own" if at < 60 => (5_000 + at, link(format!("/own/{}", 2 * at + 1)) + &link(format!("/own/{}", 2 * at + 2))),
+        _ => return missing(),
+    };
+    html(format!("<p>{}</p>{links}", words(own + text, 120)))
+}
+
+/// Catches a mirror that waits because few of its URLs are stopped, although most of its URLs are behind these.
+#[test]
+fn what_lies_behind_the_stopped_lists_of_a_mirror_does_not_come_too_late() -> anyhow::Result<()> {
+    for is_uneven in [false, true] {
+        let mut runs = Vec::new();
+        for mode in ["keep", "demote"] {
+            let (clock, dir) = (Clock::at(1_700_000_000_000), tempfile::tempdir()?);
+            let web = Scripted::new(&clock, move |url, _| lists(url, is_uneven));
+            let keys = [
+                ("politeness.delay", "100ms"),
+                ("dedup.on-duplicate", mode),
+                ("limits.patience", "10m"),
+                ("scope.scope", "any"),
+            ];
+            let seeds = ["http://a.test/".to_owned()];
+            let crawled = crawl_with(web.clone(), &clock, dir.path(), &seeds, &settings(&keys)?)?;
+            let stopped = crawled.pages.iter().filter(|page| text(page, "via") == "released:mode").count();
+            println!("uneven: {is_uneven}, {mode}: {} pages in {} ms", crawled.pages.len(), crawled.stats.elapsed_ms);
+            for host in ["a.test", "b.test", "c.test"] {
+                let mut seconds = vec![0; crawled.stats.elapsed_ms as usize / 1_000 + 1];
+                let of_host = web.asked().into_iter().filter(|(_, url)| url.host_str() == Some(host));
+                of_host.for_each(|(at, _)| seconds[((at - 1_700_000_000_000) / 1_000) as usize] += 1);
+                println!("{host}: requests in each second: {seconds:?}");
+            }
+            runs.push((crawled.pages.len(), crawled.stats.elapsed_ms as f64, stopped));
+        }
+        let [(all, keep, _), (found, demote, stopped)] = runs[..] else { unreachable!() };
+        assert_eq!(found, all);
+        assert!(stopped > 0, "no rule stopped anything");
+        assert!(demote <= 1.1 * keep, "uneven: {is_uneven}: {demote} ms, {keep} in keep");
     }
     Ok(())
 }

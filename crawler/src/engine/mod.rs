@@ -133,8 +133,7 @@ pub struct Parts<'a> {
     pub clock: Clock,
     /// The channel of orders.
     pub control: Receiver<Control>,
-    /// Whether the run is only for a round of visits. If so, a crawl that is not finished does not go on after the last
-    /// visit.
+    /// Whether the run is only for a round of visits. If so, a crawl that is not finished does not go on afterwards.
     pub only_visits: bool,
     /// The processes that crawl with this one. On one machine there are none.
     pub peers: Option<Box<dyn Peers>>,
@@ -153,7 +152,7 @@ impl Parts<'_> {
     }
 }
 
-/// A stopping crawl waits for open jobs for this time. Then it leaves them to the next run.
+/// A stopping crawl waits so long for open jobs, and leaves the others to the next run.
 const GRACE: Millis = 5_000;
 
 /// A running crawl.

@@ -353,8 +353,10 @@ impl Frontier {
                     self.urls.await_end(at.url);
                     self.waits_if_queued(entry.id, at);
                 }
-                if self.conduct.on_duplicate == OnDuplicate::Demote && stop.representative.is_some() {
-                    self.late.count(entry.id.site);
+                if self.conduct.on_duplicate == OnDuplicate::Demote
+                    && let Some(representative) = stop.representative
+                {
+                    self.late.count(entry.id.site, representative.site);
                 }
                 if let Some(rules) = &mut self.rules {
                     rules.stopped(&stop, &link.url, entry.id, session);

@@ -139,6 +139,8 @@ struct Conduct {
     holds_back: bool,
     /// URLs in this band and in worse ones may be queued again with a better priority.
     lifts_from: u8,
+    /// Whether the crawl may fetch any number of pages.
+    has_room: bool,
 }
 
 /// Which URLs may be fetched at all.
@@ -317,6 +319,7 @@ impl Conduct {
                 (false, true) => band(Self::DEMOTED),
                 (false, false) => BANDS,
             },
+            has_room: settings.limits.max_pages == 0,
         }
     }
 }
