@@ -28,6 +28,9 @@ pub fn edges_at(dir: &Path, at: u64, url: UrlId) -> io::Result<Option<Vec<Edge>>
     }
 }
 
+/// A function that gets the place of a record, its page and its links.
+type Visit<'a, E> = &'a mut dyn FnMut(u64, PageId, &[Edge]) -> Result<(), E>;
+
 /// The records of the graph, as far as the state vouches for them. A page that was visited again may have several.
 #[derive(Debug)]
 pub struct Records {
@@ -47,10 +50,7 @@ impl Records {
     }
 
     /// Calls `visit` with the place of each record, its page and its links, in the order of fetching.
-    pub fn each<E: From<io::Error>>(
-        &self,
-        visit: &mut dyn FnMut(u64, PageId, &[Edge]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn each<E: From<io::Error>>(&self, visit: Visit<'_, E>) -> Result<(), E> {
         let mut record = Vec::new();
         for part in self.series.parts(self.length)? {
             let mut file = BufReader::new(self.series.bytes(part.start, part.end));
