@@ -228,6 +228,11 @@ fn a_crawl_without_end_begins_new_parts_in_time() -> anyhow::Result<()> {
             .collect();
         spans.insert(part, (times.iter().min().copied(), times.iter().max().copied()));
     }
+    // The crawl may end at the moment at which a new part begins.
+    let newest = dir.join(PAGES);
+    if spans.get(&newest).is_some_and(|(first, _)| first.is_none()) {
+        spans.remove(&newest);
+    }
     println!("{} lines in {} parts", crawled.pages.len(), spans.len());
     assert!((8..=10).contains(&spans.len()), "{spans:?}");
     for (part, (first, last)) in &spans {
