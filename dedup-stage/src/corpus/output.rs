@@ -37,7 +37,7 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all files that this program is writing with [`write`] or as an [`Unfinished`], because the program ends.
+/// Removes all files that this program is writing with [`write()`] or as an [`Unfinished`], because the program ends.
 /// While the result is held, no such file gets its name.
 pub fn remove_unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     let files = unfinished();
