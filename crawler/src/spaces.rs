@@ -82,26 +82,6 @@ pub const BY_SITE: [Space; 14] = [
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
-    let own = [
-        PAGES,
-        TRIALS,
-        COOKIES,
-        USAGE,
-        OUTBOUND,
-        ELSEWHERE,
-        LISTED,
-        DATED,
-        SIGNALS,
-        LISTS,
-        ATTEMPTS,
-        STUBS,
-        HOPS,
-        TROUBLES,
-        ARCHIVED,
-        FAILED_SITEMAPS,
-        UNVISITED,
-        VALIDATORS,
-        RELINKED,
-    ];
-    Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
+    let own = [PAGES, COOKIES, USAGE, OUTBOUND, ELSEWHERE];
+    Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own, &BY_SITE])
 }

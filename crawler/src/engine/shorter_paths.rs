@@ -115,8 +115,8 @@ impl Depths {
 
 impl EngineState<'_> {
     /// Queues URLs that were refused because of their links, if a path leads to them that is short enough. In `drop`,
-    /// they are held if only duplicates link to them on such paths. True if there was one. Nothing is done if no page was fetched
-    /// since the last call that found none.
+    /// they are held if only duplicates link to them on such paths. True if there was one. Nothing is done if no page
+    /// was fetched since the last call that found none.
     pub(super) fn find_shorter_paths(&mut self) -> Result<bool> {
         let most = self.settings.scope.max_depth;
         let states = self.frontier.counts().states;

@@ -63,13 +63,17 @@ impl EngineState<'_> {
         Ok(graph::edges_at(self.ledger.dir(), at, job.page.url)?)
     }
 
-    /// Notes the URLs without a page to which a page links now and did not link at its last visit.
+    /// Notes the URLs without a page to which a page links now and did not link at its last visit. This is done only
+    /// while pages are visited again: in a first crawl, nearly all links are new, and most dead ones are just that.
     pub(super) fn note_relinked(
         &mut self,
         job: &Job,
         finding: &PageFinding,
         before: Option<&PageRecord>,
     ) -> Result<()> {
+        if self.visits.is_none() && self.continuous.is_none() {
+            return Ok(());
+        }
         let links = finding.links.iter().zip(&finding.notes).filter(|(_, note)| note.refusal.is_none());
         let targets = links.map(|(link, _)| link.id).filter(|id| self.frontier.has_no_page(id.url));
         let targets: Vec<UrlId> = targets.collect();
