@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{Field, Schema};
-use dedup_stage::corpus::cluster::{Documents, Forest, Keep, List, complete};
+use dedup_stage::corpus::cluster::{Documents, Forest, JoinedForest, Keep, List, complete};
 use dedup_stage::corpus::input::Fields;
 use dedup_stage::corpus::input::arrow::wanted;
-use dedup_stage::corpus::join::{Edge, Effort, NearCriterion, collect, with_copies};
+use dedup_stage::corpus::join::{Edge, Effort, NearCriterion, collect, join, with_copies};
 use dedup_stage::corpus::{Signatures, tables};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -131,16 +131,24 @@ pub fn clusters(
     py.detach(|| {
         let files = [open(signatures)?];
         let documents = Documents::new(&files);
-        let edges = match edges {
-            Some(edges) => tables::edges(&files[0], &batches(edges)).map_err(PyValueError::new_err)?,
-            None => collect(&files[0], None, criterion, effort(threads), &|_| {}),
-        };
-        let mut groups = if single {
-            let mut forest = Forest::new(files[0].rows());
-            edges.iter().for_each(|edge| forest.join(edge.a, edge.b));
-            forest
-        } else {
-            complete(files[0].rows(), &edges, |node| documents.position(node))
+        let file = &files[0];
+        let edges = edges.map(|edges| tables::edges(file, &batches(edges)).map_err(PyValueError::new_err)).transpose()?;
+        let mut groups = match (single, edges) {
+            // No edge is held in memory: of a large group there may be as many as the square of its size.
+            (true, None) => {
+                let forest = JoinedForest::new(file.rows());
+                join(file, None, criterion, effort(threads), &forest, &|_| {});
+                forest.into_forest()
+            }
+            (true, Some(edges)) => {
+                let mut forest = Forest::new(file.rows());
+                edges.iter().for_each(|edge| forest.join(edge.a, edge.b));
+                forest
+            }
+            (false, edges) => {
+                let edges = edges.unwrap_or_else(|| collect(file, None, criterion, effort(threads), &|_| {}));
+                complete(file.rows(), &edges, |node| documents.position(node))
+            }
         };
         let (mut ids, mut representatives) = (Vec::new(), Vec::new());
         let (mut numbers, mut kept, mut distances, mut shares) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

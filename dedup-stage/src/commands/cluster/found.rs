@@ -2,7 +2,7 @@
 
 use crate::commands::progress::Progress;
 use crate::corpus::Signatures;
-use crate::corpus::join::{Edge, Effort, NearCriterion, Nodes, Sink, join};
+use crate::corpus::join::{Edge, Effort, NearCriterion, Nodes, Side, Sink, join};
 
 /// Finds all edges within the files and between each two of them. `sink` gets edges between nodes.
 pub fn find(files: &[Signatures], nodes: &Nodes, (criterion, effort): (NearCriterion, Effort), sink: &dyn Sink) {
@@ -30,8 +30,16 @@ impl Sink for OfNodes<'_> {
         self.sink.take(edges);
     }
 
-    fn is_joined(&self, a: u64, b: u64) -> bool {
-        self.sink.is_joined(a + self.starts.0, b + self.starts.1)
+    fn has_groups(&self) -> bool {
+        self.sink.has_groups()
+    }
+
+    fn group(&self, side: Side, row: u64) -> Option<u64> {
+        let start = match side {
+            Side::First => self.starts.0,
+            Side::Second => self.starts.1,
+        };
+        self.sink.group(side, start + row)
     }
 
     fn uncompared(&self, pairs: u64) {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Forest;
-use crate::corpus::join::{Edge, Sink};
+use crate::corpus::join::{Edge, Side, Sink};
 
 /// The connected components of the edges that a join finds. The join does not compare what belongs together already, so
 /// a large group of documents that are all near each other does not make as many edges as the square of its size.
@@ -87,8 +87,12 @@ impl Sink for JoinedForest {
         self.joins.fetch_add(joins as u64, Ordering::Relaxed);
     }
 
-    fn is_joined(&self, a: u64, b: u64) -> bool {
-        self.root(a) == self.root(b)
+    fn has_groups(&self) -> bool {
+        true
+    }
+
+    fn group(&self, _side: Side, row: u64) -> Option<u64> {
+        Some(self.root(row))
     }
 
     fn uncompared(&self, pairs: u64) {

@@ -13,11 +13,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::file::Signatures;
-use crate::hamming::pairs::{self, Sides};
+use crate::hamming::pairs::{self, Sides, Visitor};
 use crate::signature::{DISTANCE, Sketch};
 use runs::Runs;
 use sink::FoundEdges;
 
+pub use crate::hamming::pairs::Side;
 pub use copies::with_copies;
 pub use edges::{EdgeFile, EdgeWriter, Nodes};
 pub use sink::{Collected, Sink};
@@ -137,7 +138,9 @@ fn by_fingerprint(
         match other {
             None => within(runs, criterion, effort, sink, &done),
             Some(other) => {
-                between(runs, &Runs::of(b.unwrap_or(a), other.clone(), criterion.look), criterion, effort, sink, &done)
+                let (file, second) = b.map_or((a, Side::First), |b| (b, Side::Second));
+                let others = Runs::of(file, other.clone(), criterion.look);
+                between(runs, &others, second, (criterion, effort), sink, &done);
             }
         }
     }
@@ -201,67 +204,79 @@ fn judge(
     })
 }
 
-/// Two rows of two blocks are compared, unless they belong together already. An edge between them is added to `found`.
-fn compare(
-    (a, x): (&Runs<'_>, u64),
-    (b, y): (&Runs<'_>, u64),
-    distance: u32,
-    criterion: NearCriterion,
-    found: &mut FoundEdges<'_>,
-) {
-    if !found.is_joined(x, y)
-        && let Some(edge) = judge(criterion, (x, a.sketch(x)), (y, b.sketch(y)), distance)
-    {
-        found.push(edge);
-    }
-}
-
 /// All edges within one block.
 fn within(runs: &Runs<'_>, criterion: NearCriterion, effort: Effort, sink: &dyn Sink, done: &(dyn Fn(f64) + Sync)) {
-    let mut found = FoundEdges::new(sink);
+    let mut pairs = RunPairs { a: runs, b: runs, second: Side::First, criterion, found: FoundEdges::new(sink) };
     for edge in runs.copies() {
-        found.push(edge);
+        pairs.found.push(edge);
     }
     for heads in runs.repeated() {
-        let left_out = crowd::pairs_within(runs.signatures(), heads.iter().copied(), |x, y| {
-            compare((runs, x), (runs, y), 0, criterion, &mut found);
-        });
-        found.uncompared(left_out);
+        let rows = heads.iter().copied();
+        let left_out = crowd::pairs_within(runs.signatures(), rows.clone(), |x, y| pairs.compare(x, y, 0));
+        pairs.found.uncompared_within(left_out, rows.skip(crowd::MOST));
     }
-    drop(found);
-    let values = runs.values();
-    let make = || {
-        let mut found = FoundEdges::new(sink);
-        move |i: u32, j: u32| {
-            let (i, j) = (i.min(j), i.max(j));
-            let distance = (values[i as usize] ^ values[j as usize]).count_ones();
-            let left_out = runs.each_pair(i, runs, j, |x, y| {
-                compare((runs, x), (runs, y), distance, criterion, &mut found);
-            });
-            found.uncompared(left_out);
-        }
-    };
-    pairs::join(Sides::One(values), criterion.distance, effort.threads, &make, done);
+    drop(pairs);
+    let make = || RunPairs { a: runs, b: runs, second: Side::First, criterion, found: FoundEdges::new(sink) };
+    pairs::join(Sides::One(runs.values()), criterion.distance, effort.threads, &make, done);
 }
 
 /// All edges between two blocks.
 fn between(
     a: &Runs<'_>,
     b: &Runs<'_>,
-    criterion: NearCriterion,
-    effort: Effort,
+    second: Side,
+    (criterion, effort): (NearCriterion, Effort),
     sink: &dyn Sink,
     done: &(dyn Fn(f64) + Sync),
 ) {
-    let make = || {
-        let mut found = FoundEdges::new(sink);
-        move |i: u32, j: u32| {
-            let distance = (a.values()[i as usize] ^ b.values()[j as usize]).count_ones();
-            let left_out = a.each_pair(i, b, j, |x, y| compare((a, x), (b, y), distance, criterion, &mut found));
-            found.uncompared(left_out);
-        }
-    };
+    let make = || RunPairs { a, b, second, criterion, found: FoundEdges::new(sink) };
     pairs::join(Sides::Two(a.values(), b.values()), criterion.distance, effort.threads, &make, done);
+}
+
+/// Compares the rows of near fingerprints.
+struct RunPairs<'a> {
+    a: &'a Runs<'a>,
+    b: &'a Runs<'a>,
+    /// The file that has the rows of `b`.
+    second: Side,
+    criterion: NearCriterion,
+    found: FoundEdges<'a>,
+}
+
+impl RunPairs<'_> {
+    /// Compares two rows, unless they belong together already.
+    fn compare(&mut self, x: u64, y: u64, distance: u32) {
+        if !self.found.is_joined((Side::First, x), (self.second, y))
+            && let Some(edge) = judge(self.criterion, (x, self.a.sketch(x)), (y, self.b.sketch(y)), distance)
+        {
+            self.found.push(edge);
+        }
+    }
+}
+
+impl Visitor for RunPairs<'_> {
+    fn pair(&mut self, i: u32, j: u32) {
+        let (a, b) = (self.a, self.b);
+        // Within one block, the lower row comes first.
+        let (i, j) = if std::ptr::eq(a, b) { (i.min(j), i.max(j)) } else { (i, j) };
+        let distance = (a.values()[i as usize] ^ b.values()[j as usize]).count_ones();
+        let left_out = a.each_pair(i, b, j, |x, y| self.compare(x, y, distance));
+        let (rows, others) = (a.heads(i).skip(crowd::MOST), b.heads(j).skip(crowd::MOST));
+        self.found.uncompared_between(left_out, (Side::First, rows), (self.second, others));
+    }
+
+    fn has_groups(&self) -> bool {
+        self.found.has_groups()
+    }
+
+    /// The group of a fingerprint: that of all signatures that have it.
+    fn group(&self, side: Side, position: u32) -> Option<u64> {
+        let (runs, side) = match side {
+            Side::First => (self.a, Side::First),
+            Side::Second => (self.b, self.second),
+        };
+        self.found.group_of_all(side, runs.heads(position))
+    }
 }
 
 /// Links documents without a fingerprint to the first one with equal bytes.

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{Edge, Effort, FoundEdges, NearCriterion, Sink, Tasks, crowd, judge};
+use super::{Edge, Effort, FoundEdges, NearCriterion, Side, Sink, Tasks, crowd, judge};
 use crate::corpus::Signatures;
-use crate::hamming::pairs::{self, Sides};
+use crate::hamming::pairs::{self, Sides, Visitor};
 use crate::signature::Sketch;
 
 /// All edges between candidates that fingerprints do not find, within `a`, or between `a` and `b`.
@@ -39,41 +39,92 @@ pub fn join(
             }
             let Some((_, pieces)) = &first else { continue };
             let second = other.as_ref().map(|other| Pieces::of(b.unwrap_or(a), other.clone(), which));
-            compare(pieces, second.as_ref(), criterion, effort, sink, &|part| done(part * tasks.share()));
+            let side = if b.is_some() { Side::Second } else { Side::First };
+            let how = (criterion, effort);
+            compare(pieces, second.as_ref(), side, how, sink, &|part| done(part * tasks.share()));
         }
     }
 }
 
-/// All edges within one block, or between two.
+/// All edges within one block, or between two. `second` is the file that has the rows of the second one.
 fn compare(
     a: &Pieces<'_>,
     b: Option<&Pieces<'_>>,
-    criterion: NearCriterion,
-    effort: Effort,
+    second: Side,
+    (criterion, effort): (NearCriterion, Effort),
     sink: &dyn Sink,
     done: &(dyn Fn(f64) + Sync),
 ) {
-    let other = b.unwrap_or(a);
-    let mut found = FoundEdges::new(sink);
+    let make = || PiecePairs { a, b: b.unwrap_or(a), second, criterion, found: FoundEdges::new(sink) };
     // A join within one set does not compare a value with itself.
     let alone = if b.is_none() { a.values.len() } else { 0 };
+    let mut pairs = make();
     for rows in (0..alone).map(|i| a.rows_of(i)) {
-        let left_out = crowd::pairs_within(a.signatures, rows, |y, x| a.tell(y, other, x, criterion, &mut found));
-        found.uncompared(left_out);
+        let left_out = crowd::pairs_within(a.signatures, rows.clone(), |y, x| pairs.compare(y, x));
+        pairs.found.uncompared_within(left_out, rows.skip(crowd::MOST));
     }
-    drop(found);
-    let make = || {
-        let mut found = FoundEdges::new(sink);
-        move |i: u32, j: u32| {
-            let (rows, others) = (a.rows_of(i as usize), other.rows_of(j as usize));
-            let left_out = crowd::pairs_between((a.signatures, rows), (other.signatures, others), |x, y| {
-                a.tell(x, other, y, criterion, &mut found);
-            });
-            found.uncompared(left_out);
-        }
-    };
+    drop(pairs);
     let sides = b.map_or(Sides::One(&a.values), |b| Sides::Two(&a.values, &b.values));
     pairs::join(sides, Sketch::PIECE_DISTANCE, effort.threads, &make, done);
+}
+
+/// Compares the rows of near pieces.
+struct PiecePairs<'a> {
+    a: &'a Pieces<'a>,
+    b: &'a Pieces<'a>,
+    /// The file that has the rows of `b`.
+    second: Side,
+    criterion: NearCriterion,
+    found: FoundEdges<'a>,
+}
+
+impl PiecePairs<'_> {
+    /// Compares two rows that neither their fingerprints nor an earlier piece make candidates, unless they belong
+    /// together already.
+    fn compare(&mut self, x: u64, y: u64) {
+        let Self { a, b, second, criterion, ref mut found } = *self;
+        let (one, another) = (a.signatures.fingerprints()[x as usize], b.signatures.fingerprints()[y as usize]);
+        let distance = (one ^ another).count_ones();
+        if distance <= criterion.distance || found.is_joined((Side::First, x), (second, y)) {
+            return;
+        }
+        let (one, another) = (a.signatures.stored_sketch(x), b.signatures.stored_sketch(y));
+        let sketches = [one, another].map(Sketch::from_bytes);
+        if (0..a.which).any(|piece| sketches[0].is_near_in(&sketches[1], piece)) {
+            return;
+        }
+        let edge = judge(criterion, (x, one), (y, another), distance);
+        // Within one file, the lower row comes first.
+        let turned = |edge: Edge| match second == Side::First && edge.b < edge.a {
+            true => Edge { a: edge.b, b: edge.a, ..edge },
+            false => edge,
+        };
+        edge.map(turned).into_iter().for_each(|edge| found.push(edge));
+    }
+}
+
+impl Visitor for PiecePairs<'_> {
+    fn pair(&mut self, i: u32, j: u32) {
+        let (a, b) = (self.a, self.b);
+        let (rows, others) = (a.rows_of(i as usize), b.rows_of(j as usize));
+        let crowds = ((a.signatures, rows.clone()), (b.signatures, others.clone()));
+        let left_out = crowd::pairs_between(crowds.0, crowds.1, |x, y| self.compare(x, y));
+        let (rows, others) = (rows.skip(crowd::MOST), others.skip(crowd::MOST));
+        self.found.uncompared_between(left_out, (Side::First, rows), (self.second, others));
+    }
+
+    fn has_groups(&self) -> bool {
+        self.found.has_groups()
+    }
+
+    /// The group of a piece: that of all rows that have it.
+    fn group(&self, side: Side, position: u32) -> Option<u64> {
+        let (pieces, side) = match side {
+            Side::First => (self.a, Side::First),
+            Side::Second => (self.b, self.second),
+        };
+        self.found.group_of_all(side, pieces.rows_of(position as usize))
+    }
 }
 
 /// One piece of the sketches in a range of rows: the distinct values, and the rows that stand for each.
@@ -122,27 +173,5 @@ impl<'a> Pieces<'a> {
     fn rows_of(&self, i: usize) -> impl ExactSizeIterator<Item = u64> + Clone + '_ {
         let end = self.starts.get(i + 1).map_or(self.rows.len(), |start| *start as usize);
         self.rows[self.starts[i] as usize..end].iter().map(|row| self.from as u64 + u64::from(*row))
-    }
-
-    /// Hands over the edge between a row and a row of another block, if they are near-duplicates that neither their
-    /// fingerprints nor an earlier piece make candidates.
-    fn tell(&self, x: u64, other: &Pieces<'_>, y: u64, criterion: NearCriterion, found: &mut FoundEdges<'_>) {
-        let (one, another) = (self.signatures.fingerprints()[x as usize], other.signatures.fingerprints()[y as usize]);
-        let distance = (one ^ another).count_ones();
-        if distance <= criterion.distance || found.is_joined(x, y) {
-            return;
-        }
-        let (one, another) = (self.signatures.stored_sketch(x), other.signatures.stored_sketch(y));
-        let sketches = [one, another].map(Sketch::from_bytes);
-        if (0..self.which).any(|piece| sketches[0].is_near_in(&sketches[1], piece)) {
-            return;
-        }
-        let edge = judge(criterion, (x, one), (y, another), distance);
-        // Within one file, the lower row comes first.
-        let turned = |edge: Edge| match std::ptr::eq(self.signatures, other.signatures) && edge.b < edge.a {
-            true => Edge { a: edge.b, b: edge.a, ..edge },
-            false => edge,
-        };
-        edge.map(turned).into_iter().for_each(|edge| found.push(edge));
     }
 }

@@ -84,18 +84,23 @@ impl<'a> Runs<'a> {
         self.heads.values().map(Vec::as_slice).filter(|heads| heads.len() > 1)
     }
 
+    /// The rows that stand for the fingerprint with this index: the first row of each signature.
+    pub fn heads(&self, i: u32) -> impl ExactSizeIterator<Item = u64> + Clone + '_ {
+        // Most fingerprints have one row, so that nothing has to be looked up.
+        let rows = self.rows_of(i as usize);
+        let heads = if rows.end - rows.start == 1 { None } else { self.heads.get(&i) };
+        let count = heads.map_or(1, Vec::len);
+        (0..count).map(move |n| heads.map_or(rows.start, |heads| heads[n]))
+    }
+
     /// Calls `visit` with the pairs of rows that stand for fingerprint `i` of this block and fingerprint `j` of the
     /// other. Returns the number of pairs that are left out because both are crowds.
     pub fn each_pair(&self, i: u32, other: &Runs<'_>, j: u32, mut visit: impl FnMut(u64, u64)) -> u64 {
-        let (rows, others) = (self.rows_of(i as usize), other.rows_of(j as usize));
-        // Most fingerprints have one row, so that nothing has to be looked up.
-        if rows.end - rows.start == 1 && others.end - others.start == 1 {
-            visit(rows.start, others.start);
+        let (mut heads, mut others) = (self.heads(i), other.heads(j));
+        if heads.len() == 1 && others.len() == 1 {
+            heads.next().zip(others.next()).into_iter().for_each(|(x, y)| visit(x, y));
             return 0;
         }
-        let (one, another) = ([rows.start], [others.start]);
-        let a = self.heads.get(&i).map_or(&one[..], Vec::as_slice);
-        let b = other.heads.get(&j).map_or(&another[..], Vec::as_slice);
-        crowd::pairs_between((self.signatures, a.iter().copied()), (other.signatures, b.iter().copied()), visit)
+        crowd::pairs_between((self.signatures, heads), (other.signatures, others), visit)
     }
 }

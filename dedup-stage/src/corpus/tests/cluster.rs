@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::corpus::cluster::{Documents, JoinedForest, Keep, List};
-use crate::corpus::join::{Edge, Effort, Sink, join};
+use crate::corpus::join::{Edge, Effort, Side, Sink, join};
 
 #[test]
 fn one_of_each_group_is_kept_by_the_rule() {
@@ -81,8 +81,12 @@ impl Sink for Counting {
         self.0.take(edges);
     }
 
-    fn is_joined(&self, a: u64, b: u64) -> bool {
-        self.0.is_joined(a, b)
+    fn has_groups(&self) -> bool {
+        self.0.has_groups()
+    }
+
+    fn group(&self, side: Side, row: u64) -> Option<u64> {
+        self.0.group(side, row)
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Near;
+use super::grouped;
+use super::sides::{Listing, Side, Sides, Visitor};
 use crate::hamming::code::for_each_error;
 use crate::hamming::design::Design;
 use crate::hamming::kernel::Kernel;
@@ -13,41 +15,10 @@ use crate::hamming::key::Key;
 use crate::hamming::level::{Level, Work};
 use crate::hamming::permutation::Permutation;
 
-/// The fingerprints whose pairs are wanted.
-#[derive(Clone, Copy, Debug)]
-pub enum Sides<'a> {
-    /// All pairs of different positions in one set.
-    One(&'a [u64]),
-    /// All pairs with one in each of two sets.
-    Two(&'a [u64], &'a [u64]),
-}
-
-impl<'a> Sides<'a> {
-    fn first(self) -> &'a [u64] {
-        match self {
-            Sides::One(first) | Sides::Two(first, _) => first,
-        }
-    }
-
-    fn second(self) -> Option<&'a [u64]> {
-        match self {
-            Sides::One(_) => None,
-            Sides::Two(_, second) => Some(second),
-        }
-    }
-
-    /// The number of pairs of any distance.
-    fn pairs(self) -> f64 {
-        match self {
-            Sides::One(first) => first.len() as f64 * first.len() as f64 / 2.0,
-            Sides::Two(first, second) => first.len() as f64 * second.len() as f64,
-        }
-    }
-}
-
-/// Calls a function with the positions of every pair within `k`, exactly once each, in no order. `make` makes one such
-/// function for each thread. They are returned at the end. `done` is told the share of the work that was done since its
-/// last call.
+/// Hands the positions of every pair within `k` to a visitor, in no order. Each pair comes exactly once, unless the
+/// visitor has groups: then pairs within a group may be left out, and others may come twice. `make` makes one visitor
+/// for each thread. They are returned at the end. `done` is told the share of the work that was done since its last
+/// call.
 ///
 /// The sets may have equal values. Many equal values in one set make as many pairs as the square of their number. A
 /// caller with such a set joins its distinct values instead.
@@ -56,23 +27,23 @@ impl<'a> Sides<'a> {
 ///
 /// The [`Design`] (its number of flipped blocks) and the number of bits to sort by are chosen for the size of the sets.
 /// For each key the fingerprints are sorted once. Then, for each pattern of flips, one pass over both sets compares N²
-/// / 2^bits pairs. It takes 12 bytes for each fingerprint of both sets, and 4 bytes for each bucket. A set has at most
+/// / 2^bits pairs. Large buckets of one group take time in proportion to their size, not to its square. It takes 12 bytes for each fingerprint of both sets, and 4 bytes for each bucket. A set has at most
 /// 2^32 - 1 fingerprints.
 ///
 /// # References
 ///
 /// Norouzi, Punjani, Fleet, "Fast Exact Search in Hamming Space with Multi-Index Hashing" (TPAMI 2014), section 3, for
 /// the radii of the blocks. Here they are used for a join.
-pub fn join<F: FnMut(u32, u32) + Send>(
+pub fn join<V: Visitor>(
     sides: Sides<'_>,
     k: u32,
     threads: usize,
-    make: &(dyn Fn() -> F + Sync),
+    make: &(dyn Fn() -> V + Sync),
     done: &(dyn Fn(f64) + Sync),
-) -> Vec<F> {
+) -> Vec<V> {
     let (design, bits) = cheapest(sides, k);
     let level = Level::detect();
-    let mut sinks: Vec<F> = (0..threads.max(1)).map(|_| make()).collect();
+    let mut visitors: Vec<V> = (0..threads.max(1)).map(|_| make()).collect();
     for (i, key) in design.keys.iter().enumerate() {
         let bits = bits.min(key.mask.count_ones());
         let first = Bucketed::new(sides.first(), *key, bits);
@@ -84,7 +55,7 @@ pub fn join<F: FnMut(u32, u32) + Send>(
         let next = AtomicUsize::new(0);
         let of_all = 1.0 / (design.keys.len() * flips.len() * chunks) as f64;
         std::thread::scope(|scope| {
-            for sink in &mut sinks {
+            for visitor in &mut visitors {
                 let (first, second, flips, next, keys) = (&first, second.as_ref(), &flips, &next, &design.keys[..=i]);
                 scope.spawn(move || {
                     loop {
@@ -92,14 +63,14 @@ pub fn join<F: FnMut(u32, u32) + Send>(
                         let Some(&flip) = flips.get(task / chunks) else { break };
                         let from = ((task % chunks) << bits) / chunks;
                         let to = ((task % chunks + 1) << bits) / chunks;
-                        level.run(Pass { first, second, keys, k, flip, buckets: from..to, found: sink });
+                        level.run(Pass { first, second, keys, k, flip, buckets: from..to, found: visitor });
                         done(of_all);
                     }
                 });
             }
         });
     }
-    sinks
+    visitors
 }
 
 /// All pairs of distinct values within `k`, and the repeated values.
@@ -227,15 +198,17 @@ impl Bucketed {
         Self { values, positions, starts }
     }
 
+    /// The fingerprints of a bucket and their positions.
     #[inline(always)]
-    fn bucket(&self, i: usize) -> std::ops::Range<usize> {
-        self.starts[i] as usize..self.starts[i + 1] as usize
+    fn bucket(&self, i: usize) -> Listing<'_> {
+        let range = self.starts[i] as usize..self.starts[i + 1] as usize;
+        Listing { values: &self.values[range.clone()], positions: &self.positions[range] }
     }
 }
 
 /// Compares some buckets of the first set, each with the bucket of the second set (or of the same set) whose number has
 /// these bits flipped.
-struct Pass<'a, F> {
+struct Pass<'a, V> {
     first: &'a Bucketed,
     second: Option<&'a Bucketed>,
     /// The keys up to the one by which the fingerprints are sorted now. The earlier keys had their turn before.
@@ -243,10 +216,10 @@ struct Pass<'a, F> {
     k: u32,
     flip: u32,
     buckets: std::ops::Range<usize>,
-    found: &'a mut F,
+    found: &'a mut V,
 }
 
-impl<F: FnMut(u32, u32)> Work for Pass<'_, F> {
+impl<V: Visitor> Work for Pass<'_, V> {
     type Output = ();
 
     #[inline(always)]
@@ -255,7 +228,21 @@ impl<F: FnMut(u32, u32)> Work for Pass<'_, F> {
         let (own, earlier) = keys.split_last().expect("one is sorted by");
         // A pair may agree in the bits of several keys. The first key that catches it reports it.
         let told_here = |difference: u64| own.catches(difference) && !earlier.iter().any(|key| key.catches(difference));
+        let compare = |value: u64, position: u32, others: Listing<'_>, found: &mut V| {
+            for (values, positions) in others.values.chunks(64).zip(others.positions.chunks(64)) {
+                let mut near = kernel.near_fingerprints(values, value, k);
+                while near != 0 {
+                    let j = near.trailing_zeros() as usize;
+                    near &= near - 1;
+                    if told_here(value ^ values[j]) {
+                        found.pair(position, positions[j]);
+                    }
+                }
+            }
+        };
         let other = second.unwrap_or(first);
+        let side = if second.is_some() { Side::Second } else { Side::First };
+        let has_groups = found.has_groups();
         for bucket in buckets {
             let flipped = bucket ^ flip as usize;
             // In one set, each pair of buckets is compared once.
@@ -264,21 +251,16 @@ impl<F: FnMut(u32, u32)> Work for Pass<'_, F> {
             }
             let (ones, others) = (first.bucket(bucket), other.bucket(flipped));
             let same = second.is_none() && flip == 0;
-            for i in ones {
-                let value = first.values[i];
-                let mut from = if same { i + 1 } else { others.start };
-                while from < others.end {
-                    let to = others.end.min(from + 64);
-                    let mut near = kernel.near_fingerprints(&other.values[from..to], value, k);
-                    while near != 0 {
-                        let j = from + near.trailing_zeros() as usize;
-                        near &= near - 1;
-                        if told_here(value ^ other.values[j]) {
-                            found(first.positions[i], other.positions[j]);
-                        }
-                    }
-                    from = to;
+            if has_groups && ones.values.len().min(others.values.len()) >= grouped::LARGE {
+                if same {
+                    grouped::within(ones, found, compare);
+                } else {
+                    grouped::between(ones, others, side, found, compare);
                 }
+                continue;
+            }
+            for (i, (&value, &position)) in ones.values.iter().zip(ones.positions).enumerate() {
+                compare(value, position, others.from(if same { i + 1 } else { 0 }), found);
             }
         }
     }

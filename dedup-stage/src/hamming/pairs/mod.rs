@@ -1,15 +1,18 @@
 //! All pairs within a distance in one set of fingerprints.
 
 mod flips;
+mod grouped;
 pub(super) mod kernel;
 mod partition;
 mod rotate;
 mod rows;
+mod sides;
 mod thirds;
 
-pub use flips::{Sides, join};
+pub use flips::join;
 pub use rotate::rotate;
 pub use rows::{Listed, Pair, rows};
+pub use sides::{Side, Sides, Visitor};
 
 /// Pairs of *values*. Their rows are looked up later, when only few fingerprints are left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
