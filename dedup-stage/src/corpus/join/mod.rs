@@ -261,8 +261,10 @@ impl Visitor for RunPairs<'_> {
         let (i, j) = if std::ptr::eq(a, b) { (i.min(j), i.max(j)) } else { (i, j) };
         let distance = (a.values()[i as usize] ^ b.values()[j as usize]).count_ones();
         let left_out = a.each_pair(i, b, j, |x, y| self.compare(x, y, distance));
-        let (rows, others) = (a.heads(i).skip(crowd::MOST), b.heads(j).skip(crowd::MOST));
-        self.found.uncompared_between(left_out, (Side::First, rows), (self.second, others));
+        if left_out > 0 {
+            let (rows, others) = (a.heads(i).skip(crowd::MOST), b.heads(j).skip(crowd::MOST));
+            self.found.uncompared_between(left_out, (Side::First, rows), (self.second, others));
+        }
     }
 
     fn has_groups(&self) -> bool {

@@ -109,8 +109,10 @@ impl Visitor for PiecePairs<'_> {
         let (rows, others) = (a.rows_of(i as usize), b.rows_of(j as usize));
         let crowds = ((a.signatures, rows.clone()), (b.signatures, others.clone()));
         let left_out = crowd::pairs_between(crowds.0, crowds.1, |x, y| self.compare(x, y));
-        let (rows, others) = (rows.skip(crowd::MOST), others.skip(crowd::MOST));
-        self.found.uncompared_between(left_out, (Side::First, rows), (self.second, others));
+        if left_out > 0 {
+            let (rows, others) = (rows.skip(crowd::MOST), others.skip(crowd::MOST));
+            self.found.uncompared_between(left_out, (Side::First, rows), (self.second, others));
+        }
     }
 
     fn has_groups(&self) -> bool {

@@ -86,7 +86,6 @@ impl<'a> Runs<'a> {
 
     /// The rows that stand for the fingerprint with this index: the first row of each signature.
     pub fn heads(&self, i: u32) -> impl ExactSizeIterator<Item = u64> + Clone + '_ {
-        // Most fingerprints have one row, so that nothing has to be looked up.
         let rows = self.rows_of(i as usize);
         let heads = if rows.end - rows.start == 1 { None } else { self.heads.get(&i) };
         let count = heads.map_or(1, Vec::len);
@@ -96,11 +95,12 @@ impl<'a> Runs<'a> {
     /// Calls `visit` with the pairs of rows that stand for fingerprint `i` of this block and fingerprint `j` of the
     /// other. Returns the number of pairs that are left out because both are crowds.
     pub fn each_pair(&self, i: u32, other: &Runs<'_>, j: u32, mut visit: impl FnMut(u64, u64)) -> u64 {
-        let (mut heads, mut others) = (self.heads(i), other.heads(j));
-        if heads.len() == 1 && others.len() == 1 {
-            heads.next().zip(others.next()).into_iter().for_each(|(x, y)| visit(x, y));
+        // Most fingerprints have one row, so that nothing has to be looked up.
+        let (rows, others) = (self.rows_of(i as usize), other.rows_of(j as usize));
+        if rows.end - rows.start == 1 && others.end - others.start == 1 {
+            visit(rows.start, others.start);
             return 0;
         }
-        crowd::pairs_between((self.signatures, heads), (other.signatures, others), visit)
+        crowd::pairs_between((self.signatures, self.heads(i)), (other.signatures, other.heads(j)), visit)
     }
 }

@@ -219,27 +219,44 @@ struct Pass<'a, V> {
     found: &'a mut V,
 }
 
+/// Compares a fingerprint with others.
+#[derive(Clone, Copy)]
+pub(super) struct Comparison<'a, K> {
+    kernel: K,
+    keys: &'a [Key],
+    k: u32,
+}
+
+impl<K: Kernel> Comparison<'_, K> {
+    /// The visitor gets those pairs that no earlier key has caught.
+    #[inline(always)]
+    pub fn run(self, value: u64, position: u32, others: Listing<'_>, visitor: &mut impl Visitor) {
+        let Some((own, earlier)) = self.keys.split_last() else { return };
+        let mut from = 0;
+        while from < others.values.len() {
+            let values = &others.values[from..others.values.len().min(from + 64)];
+            let mut near = self.kernel.near_fingerprints(values, value, self.k);
+            while near != 0 {
+                let j = near.trailing_zeros() as usize;
+                near &= near - 1;
+                // A pair may agree in the bits of several keys. The first key that catches it reports it.
+                let difference = value ^ values[j];
+                if own.catches(difference) && !earlier.iter().any(|key| key.catches(difference)) {
+                    visitor.pair(position, others.positions[from + j]);
+                }
+            }
+            from += 64;
+        }
+    }
+}
+
 impl<V: Visitor> Work for Pass<'_, V> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, kernel: impl Kernel) {
         let Self { first, second, keys, k, flip, buckets, found } = self;
-        let (own, earlier) = keys.split_last().expect("one is sorted by");
-        // A pair may agree in the bits of several keys. The first key that catches it reports it.
-        let told_here = |difference: u64| own.catches(difference) && !earlier.iter().any(|key| key.catches(difference));
-        let compare = |value: u64, position: u32, others: Listing<'_>, found: &mut V| {
-            for (values, positions) in others.values.chunks(64).zip(others.positions.chunks(64)) {
-                let mut near = kernel.near_fingerprints(values, value, k);
-                while near != 0 {
-                    let j = near.trailing_zeros() as usize;
-                    near &= near - 1;
-                    if told_here(value ^ values[j]) {
-                        found.pair(position, positions[j]);
-                    }
-                }
-            }
-        };
+        let comparison = Comparison { kernel, keys, k };
         let other = second.unwrap_or(first);
         let side = if second.is_some() { Side::Second } else { Side::First };
         let has_groups = found.has_groups();
@@ -253,14 +270,14 @@ impl<V: Visitor> Work for Pass<'_, V> {
             let same = second.is_none() && flip == 0;
             if has_groups && ones.values.len().min(others.values.len()) >= grouped::LARGE {
                 if same {
-                    grouped::within(ones, found, compare);
+                    grouped::within(ones, found, comparison);
                 } else {
-                    grouped::between(ones, others, side, found, compare);
+                    grouped::between(ones, others, side, found, comparison);
                 }
                 continue;
             }
             for (i, (&value, &position)) in ones.values.iter().zip(ones.positions).enumerate() {
-                compare(value, position, others.from(if same { i + 1 } else { 0 }), found);
+                comparison.run(value, position, others.from(if same { i + 1 } else { 0 }), found);
             }
         }
     }

@@ -3,7 +3,9 @@
 
 use std::ops::Range;
 
+use super::flips::Comparison;
 use super::sides::{Listing, Side, Visitor};
+use crate::hamming::kernel::Kernel;
 
 /// From this size on, a bucket is sorted by group.
 pub const LARGE: usize = 512;
@@ -47,22 +49,18 @@ impl Sorted {
     }
 }
 
-/// Compares the fingerprints of a bucket with each other. `compare` compares a fingerprint with others.
+/// Compares the fingerprints of a bucket with each other.
 ///
 /// What a few chunks join is sorted anew before twice as many chunks follow.
 #[inline(always)]
-pub fn within<V: Visitor>(
-    bucket: Listing<'_>,
-    visitor: &mut V,
-    compare: impl Fn(u64, u32, Listing<'_>, &mut V) + Copy,
-) {
+pub fn within<K: Kernel>(bucket: Listing<'_>, visitor: &mut impl Visitor, comparison: Comparison<'_, K>) {
     let mut rest = Sorted::by_group(bucket, Side::First, visitor);
     let mut turn = 1;
     while rest.chunks() > 0 {
         let turns = turn.min(rest.chunks());
         for n in 0..turns {
             for other in n..rest.chunks() {
-                chunks((&rest, n), (&rest, other), Side::First, visitor, compare);
+                chunks((&rest, n), (&rest, other), Side::First, visitor, comparison);
             }
         }
         let after = rest.all().from(rest.chunk(turns - 1).end);
@@ -73,12 +71,12 @@ pub fn within<V: Visitor>(
 
 /// Compares the fingerprints of two buckets. `side` is the set of the second one.
 #[inline(always)]
-pub fn between<V: Visitor>(
+pub fn between<K: Kernel>(
     ones: Listing<'_>,
     others: Listing<'_>,
     side: Side,
-    visitor: &mut V,
-    compare: impl Fn(u64, u32, Listing<'_>, &mut V) + Copy,
+    visitor: &mut impl Visitor,
+    comparison: Comparison<'_, K>,
 ) {
     let mut rest = Sorted::by_group(ones, Side::First, visitor);
     let mut turn = 1;
@@ -87,7 +85,7 @@ pub fn between<V: Visitor>(
         let turns = turn.min(rest.chunks());
         for n in 0..turns {
             for other in 0..others.chunks() {
-                chunks((&rest, n), (&others, other), side, visitor, compare);
+                chunks((&rest, n), (&others, other), side, visitor, comparison);
             }
         }
         let after = rest.all().from(rest.chunk(turns - 1).end);
@@ -98,12 +96,12 @@ pub fn between<V: Visitor>(
 
 /// Compares two chunks, or a chunk with itself. As soon as each is in the same group, the rest is passed over.
 #[inline(always)]
-fn chunks<V: Visitor>(
+fn chunks<K: Kernel>(
     (a, n): (&Sorted, usize),
     (b, other): (&Sorted, usize),
     side: Side,
-    visitor: &mut V,
-    compare: impl Fn(u64, u32, Listing<'_>, &mut V),
+    visitor: &mut impl Visitor,
+    comparison: Comparison<'_, K>,
 ) {
     let (rows, others) = (a.chunk(n), b.chunk(other));
     let itself = std::ptr::eq(a, b) && n == other;
@@ -118,7 +116,8 @@ fn chunks<V: Visitor>(
                 continue;
             }
         }
-        compare(value, position, b.all().range(if itself { i + 1 } else { others.start }..others.end), visitor);
+        let from = if itself { i + 1 } else { others.start };
+        comparison.run(value, position, b.all().range(from..others.end), visitor);
     }
 }
 
