@@ -235,3 +235,44 @@ fn the_next_version_of_a_manual_is_told_right() -> anyhow::Result<()> {
     assert!(shown > 1_000 && found * 10 > shown * 9, "{found} of {shown}");
     Ok(())
 }
+
+/// Catches pages that are called unchanged although they ask now not to be listed, or name another canonical URL.
+#[test]
+fn what_pages_say_about_themselves_is_compared() -> anyhow::Result<()> {
+    let (folder, base) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let put = |name: &str, head: &str, text: u64| {
+        fs::write(folder.path().join(name), format!("{head}<title>{name}</title><p>{}</p>", words(text, 80)))
+    };
+    let [hidden, this, other] = [
+        "<meta name=robots content=noindex>",
+        "<link rel=canonical href=http://a.test/this>",
+        "<link rel=canonical href=http://a.test/other>",
+    ];
+    let links = ["in", "out", "canonical", "plain"].map(|name| format!("<a href={name}.html>{name}</a> ")).concat();
+    put("index.html", &links, 1)?;
+    put("plain.html", this, 2)?;
+    let sites = Arc::new(Sites::new([("a.test".to_owned(), folder.path().to_owned())], Noise::default())?);
+    let server = Background::start(|listener| Arc::clone(&sites).run(listener))?;
+    let dir = base.path().join("crawl");
+    for (recrawl, heads) in [("false", ["", hidden, this]), ("true", [hidden, "", other])] {
+        for (name, head) in ["in.html", "out.html", "canonical.html"].into_iter().zip(heads) {
+            put(name, head, 10 + name.len() as u64)?;
+        }
+        let connect_to = server.connect_to();
+        let settings = settings(&[("fetch.connect-to", &connect_to), ("fetch.recrawl", recrawl)])?;
+        let seeds = ["http://a.test/index.html".to_owned()];
+        crawl_with(HttpFetch::new(&settings)?, &Clock::System, &dir, &seeds, &settings)?;
+    }
+    let diff: Value = serde_json::from_str(&run(&["diff", "--json"], &dir)?.1)?;
+    assert_eq!(urls(&diff, "restated"), ["canonical.html", "in.html", "out.html"], "{diff:#}");
+    assert_eq!(diff["unchanged"], 2, "{diff:#}");
+    let said = |n: usize, field: &str| diff["restated"][n]["restated"][field].clone();
+    assert_eq!([said(1, "noindex"), said(1, "noindex_before")], [Value::Bool(true), Value::Bool(false)]);
+    assert_eq!([said(2, "noindex"), said(2, "noindex_before")], [Value::Bool(false), Value::Bool(true)]);
+    let canonical = [said(0, "canonical"), said(0, "canonical_before")];
+    assert_eq!(canonical, ["http://a.test/other".into(), "http://a.test/this".into()] as [Value; 2]);
+    let text = run(&["diff"], &dir)?.1;
+    assert!(text.contains(" 3 restated, 2 unchanged\n"), "{text}");
+    assert!(text.contains("(canonical URL: http://a.test/other; it was http://a.test/this)\n"), "{text}");
+    Ok(())
+}

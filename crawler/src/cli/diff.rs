@@ -11,7 +11,7 @@ use super::{Dir, Usage, tell};
 use crate::clock::{self, Clock, rfc3339};
 use crate::crawl::{CrawlDir, OpenError};
 use crate::diff::edit::{Line, lines};
-use crate::diff::{Diff, Page, Present, Sentences, TextDifference};
+use crate::diff::{Diff, Page, Present, Restated, Sentences, TextDifference};
 use crate::report::html::put;
 use crate::report::units;
 use crate::sink::PagesJsonl;
@@ -106,9 +106,11 @@ fn text(diff: &Diff) -> String {
         ("moved", &diff.moved),
         ("failing", &diff.failing),
         ("withheld", &diff.withheld),
+        ("restated", &diff.restated),
     ];
-    // Few crawls have pages that are withheld.
-    for (name, pages) in groups.iter().filter(|(name, pages)| *name != "withheld" || !pages.is_empty()) {
+    // Few crawls have pages of the last two groups.
+    let is_rare = |name: &str| matches!(name, "withheld" | "restated");
+    for (name, pages) in groups.iter().filter(|(name, pages)| !is_rare(name) || !pages.is_empty()) {
         put!(out, " {} {name}", units::count(pages.len() as u64));
         if *name == "new" && diff.new_copies > 0 {
             let verb = if diff.new_copies == 1 { "is a copy" } else { "are copies" };
@@ -130,6 +132,7 @@ fn text(diff: &Diff) -> String {
         "moved: had a page, and redirect elsewhere now",
         "failing: had a page, and are answered with another error than 404 and 410, a broken body, or not at all now",
         "withheld: robots.txt forbids them now, or they may not be used any more for the purpose of the crawl",
+        "restated: say the same, and name another canonical URL, or ask otherwise whether they may be listed (noindex)",
     ];
     for ((_, pages), meaning) in groups.iter().zip(meanings) {
         if !pages.is_empty() {
@@ -161,7 +164,8 @@ fn tell_page(out: &mut String, page: &Page, is_changed: bool) {
     if let Some(title) = &page.title {
         put!(out, "  {}", Shown(title));
     }
-    if let Some(alike) = page.resemblance_before {
+    // A restated page says the same, as its group tells.
+    if let Some(alike) = page.resemblance_before.filter(|alike| *alike < 1.0 || page.restated.is_none()) {
         // A page that has changed is never shown as 100 % alike.
         put!(out, "  ({:.0} % as before)", (100.0 * alike).min(if is_changed { 99.0 } else { 100.0 }));
     }
@@ -180,6 +184,9 @@ fn tell_page(out: &mut String, page: &Page, is_changed: bool) {
     if let Some(from) = &page.moved_from {
         put!(out, "  (moved from {})", Shown(from));
     }
+    if let Some(restated) = &page.restated {
+        tell_restated(out, restated);
+    }
     if page.copies > 0 {
         let copies = if page.copies == 1 { "copy" } else { "copies" };
         put!(out, "  (and {} {copies}, not visited)", units::count(page.copies));
@@ -196,6 +203,21 @@ fn tell_page(out: &mut String, page: &Page, is_changed: bool) {
             }
             put!(out, "{}\n", more(links.len(), LINKS));
         }
+    }
+}
+
+fn tell_restated(out: &mut String, restated: &Restated) {
+    match (restated.noindex_before, restated.noindex) {
+        (false, true) => put!(out, "  (noindex now)"),
+        (true, false) => put!(out, "  (no noindex any more)"),
+        _ => {}
+    }
+    match (&restated.canonical_before, &restated.canonical) {
+        (before, now) if before == now => {}
+        (Some(before), None) => put!(out, "  (no canonical URL any more; it was {})", Shown(before)),
+        (None, Some(now)) => put!(out, "  (canonical URL now: {})", Shown(now)),
+        (Some(before), Some(now)) => put!(out, "  (canonical URL: {}; it was {})", Shown(now), Shown(before)),
+        (None, None) => {}
     }
 }
 

@@ -146,7 +146,8 @@ fn notes(out: &mut DescriptorEncoder<'_>, learned: &Learned) -> fmt::Result {
 
 /// Writes the last round of visits.
 fn visits(out: &mut DescriptorEncoder<'_>, round: &Round) -> fmt::Result {
-    let Round { number, visits, changed, missing, trusted, checked, diverged, freshness_before, saved, .. } = *round;
+    let Round { number, visits, changed, missing, gone, trusted, checked, diverged, freshness_before, saved, .. } =
+        *round;
     counter(out, "rounds", "Rounds of visits to pages that were fetched before", u64::from(number))?;
     let help = "Visits of the last round, by what they showed; checks of copies are counted besides";
     let mut family = out.encode_descriptor("round_visits", help, None, MetricType::Gauge)?;
@@ -160,6 +161,8 @@ fn visits(out: &mut DescriptorEncoder<'_>, round: &Round) -> fmt::Result {
     }
     let help = "Estimated share of pages that were still as seen last when the last round began";
     gauge(out, "freshness_before_round", help, freshness_before)?;
+    let help = "Pages with 404 or 410 at their last two visits, as counted last";
+    gauge(out, "pages_gone", help, gone as f64)?;
     let help = "Fetches that visits to trusted copies would have cost, in a continuous crawl";
     gauge(out, "visits_saved", help, saved as f64)
 }

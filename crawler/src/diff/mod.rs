@@ -53,11 +53,13 @@ pub struct Diff {
     /// Pages that may not be used any more for the purpose of the crawl, or that robots.txt forbids now
     /// ([`Page::reason`]).
     pub withheld: Vec<Page>,
+    /// Pages whose content has not changed, and which say something else about themselves ([`Page::restated`]).
+    pub restated: Vec<Page>,
     /// Hosts that could not be asked when the last round ended.
     pub unreachable: Vec<Host>,
     /// The number of new pages that are proven copies of earlier pages ([`Page::is_copy`]).
     pub new_copies: u64,
-    /// The number of pages that were visited and have not changed.
+    /// The number of pages that were visited and have not changed. (Pages in `restated` are not among them.)
     pub unchanged: u64,
     /// The number of pages that were visited and not compared: their bodies were cut at a limit, or not read (files
     /// without an archive, for example). They may have changed.
@@ -75,6 +77,19 @@ pub struct Host {
     pub pages: u64,
     /// The end of the first round that could not ask it, as RFC 3339.
     pub since: String,
+}
+
+/// What a page says about itself, and what it said before.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Restated {
+    /// Whether it asks search engines not to list it.
+    pub noindex: bool,
+    /// The same at the moment.
+    pub noindex_before: bool,
+    /// The URL that it names as its own, if it is another one.
+    pub canonical: Option<String>,
+    /// The same at the moment.
+    pub canonical_before: Option<String>,
 }
 
 /// A page in the result.
@@ -116,6 +131,8 @@ pub struct Page {
     pub new_links: BTreeSet<String>,
     /// For a changed page: some of the links that it showed before and does not show any more.
     pub gone_links: BTreeSet<String>,
+    /// What it says about itself, for a page that is there and says something else than before.
+    pub restated: Option<Restated>,
     /// For a changed page whose bodies are in the archive: the sentences that changed.
     pub sentences: Option<Sentences>,
 }
@@ -134,7 +151,7 @@ impl Diff {
         let mut told: Vec<(&u64, &Track, UrlChange)> = Vec::new();
         for (url, track) in tracks.iter().filter(|(url, _)| !refused.contains(url)) {
             match track.change() {
-                Some(UrlChange::Unchanged | UrlChange::NotCompared | UrlChange::Changed) if returned.contains(url) => {
+                Some(change) if change.is_of_a_page() && returned.contains(url) => {
                     told.push((url, track, UrlChange::Back));
                 }
                 Some(UrlChange::Unchanged) => diff.unchanged += 1,
@@ -159,6 +176,7 @@ impl Diff {
                     page.reason = Some(SkipReason::Purpose.name());
                     &mut diff.withheld
                 }
+                UrlChange::Restated => &mut diff.restated,
                 UrlChange::Unchanged | UrlChange::NotCompared => continue,
             };
             if change == UrlChange::New {
@@ -217,8 +235,8 @@ impl Diff {
     }
 
     fn sort(&mut self) {
-        let Self { new, changed, gone, missing, back, moved, failing, withheld, .. } = self;
-        for group in [new, changed, gone, missing, back, moved, failing, withheld] {
+        let Self { new, changed, gone, missing, back, moved, failing, withheld, restated, .. } = self;
+        for group in [new, changed, gone, missing, back, moved, failing, withheld, restated] {
             group.sort_by(|a, b| a.url.cmp(&b.url));
         }
         let alike = |page: &Page| page.resemblance_before.unwrap_or(0.0);
@@ -236,9 +254,11 @@ impl Diff {
 
     /// Whether nothing changed.
     pub fn is_empty(&self) -> bool {
-        let Self { new, changed, gone, missing, back, moved, failing, withheld, .. } = self;
+        let Self { new, changed, gone, missing, back, moved, failing, withheld, restated, .. } = self;
         self.unreachable.is_empty()
-            && [new, changed, gone, missing, back, moved, failing, withheld].iter().all(|pages| pages.is_empty())
+            && [new, changed, gone, missing, back, moved, failing, withheld, restated]
+                .iter()
+                .all(|pages| pages.is_empty())
     }
 
     /// Finds the sentences that changed.
@@ -296,6 +316,7 @@ fn page(lines: &Lines, track: &Track, present: Option<Present<'_>>) -> io::Resul
         // The graph has the last links that were known.
         has_links = line.links > 0 || !matches!(line.status, Some(200..300));
     }
+    page.restated = track.restated().map(|places| restated(lines, places)).transpose()?;
     for line in lines.at(track.judged)? {
         let Some(line) = PageLine::parse(&line).filter(|_| track.is_there()) else { continue };
         page.verdict = Some(line.verdict.name().to_owned());
@@ -325,6 +346,18 @@ fn page(lines: &Lines, track: &Track, present: Option<Present<'_>>) -> io::Resul
         page.gone_links.retain(|url| !links.has(url));
     }
     Ok(page)
+}
+
+/// What two lines of a page say about it.
+fn restated(lines: &Lines, places: [u64; 2]) -> io::Result<Restated> {
+    let mut restated = Restated::default();
+    for line in lines.at(places)? {
+        let Some(line) = PageLine::parse(&line) else { continue };
+        let canonical = line.canonical.as_deref().map(str::to_owned);
+        restated.noindex_before = std::mem::replace(&mut restated.noindex, line.noindex);
+        restated.canonical_before = std::mem::replace(&mut restated.canonical, canonical);
+    }
+    Ok(restated)
 }
 
 /// The links that a line of `pages.jsonl` names.

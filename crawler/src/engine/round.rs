@@ -110,6 +110,7 @@ impl EngineState<'_> {
             let any = visits.feed(self.clock.now(), round, &mut self.frontier, &mut self.ledger.session)?;
             if visits.freshness().map(|found| found.at) != self.ledger.stats.freshness.as_ref().map(|found| found.at) {
                 self.ledger.stats.freshness = visits.freshness().cloned();
+                round.gone = visits.gone(&self.frontier);
             }
             return Ok(any);
         }

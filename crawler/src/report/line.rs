@@ -117,6 +117,8 @@ pub struct PageLine<'a> {
     /// The URL that the page names as its own, if it is another one.
     #[serde(borrow)]
     pub canonical: Option<Str<'a>>,
+    /// Whether the page asks search engines not to list it.
+    pub noindex: bool,
     /// The reason for which there is no whole page.
     #[serde(borrow)]
     pub error: Option<Str<'a>>,

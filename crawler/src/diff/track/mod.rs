@@ -33,8 +33,17 @@ pub(super) enum UrlChange {
     Withheld,
     /// It was visited, and its content has not changed.
     Unchanged,
+    /// It was visited, its content has not changed, and it says something else about itself.
+    Restated,
     /// It was visited, and nobody compared it with what it showed before: its body was cut or not read, for example.
     NotCompared,
+}
+
+impl UrlChange {
+    /// Whether the URL had a page at the moment, and has one now.
+    pub fn is_of_a_page(self) -> bool {
+        matches!(self, Self::Unchanged | Self::NotCompared | Self::Restated | Self::Changed)
+    }
 }
 
 /// The kind of an answer.
@@ -71,6 +80,14 @@ impl Answer {
     fn is_away(self) -> bool {
         matches!(self, Answer::Missing | Answer::Moved | Answer::Withheld)
     }
+}
+
+/// What a page says about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stated {
+    noindex: bool,
+    /// The canonical URL, if it is another one.
+    canonical: Option<u64>,
 }
 
 /// The history of one URL, from its lines so far. A line is given by its place in the file.
@@ -110,6 +127,10 @@ pub(super) struct Track {
     changed: bool,
     /// Whether the last page was compared with the one before. A 304 is a comparison that the server made.
     was_compared: bool,
+    /// What the last page said about itself, and what it said at the moment, each with its line. (A 304 does not repeat
+    /// it.)
+    stated: Option<(u64, Stated)>,
+    stated_before: Option<(u64, Stated)>,
     /// The lines of visits since the moment that showed other bytes.
     pub visits: Vec<u64>,
     /// The URL of which it is a copy.
@@ -170,6 +191,10 @@ impl Track {
             return;
         }
         self.was_compared = page.changed.is_some() || page.status == Some(304);
+        if page.status != Some(304) {
+            let stated = Stated { noindex: page.noindex, canonical: page.canonical.as_deref().map(key) };
+            self.stated = Some((offset, stated));
+        }
         if page.title.is_some() {
             self.titled = Some(offset);
         }
@@ -179,7 +204,7 @@ impl Track {
         let is_unread = page.changed.as_deref() == Some("content") && digest.is_none();
         self.digest = if is_unread { None } else { digest.or(self.digest) };
         if !is_since {
-            (self.base, self.base_digest) = (Some(offset), self.digest);
+            (self.base, self.base_digest, self.stated_before) = (Some(offset), self.digest, self.stated);
         }
         self.is_judged = page.verdict != Word::Unjudged;
         if page.verdict != Word::Unchanged {
@@ -216,6 +241,13 @@ impl Track {
         self.answer == Answer::There
     }
 
+    /// If the page says something else about itself than at the moment: the line that said it then, and the line that
+    /// says it now.
+    pub fn restated(&self) -> Option<[u64; 2]> {
+        let ((before, then), (last, now)) = (self.stated_before?, self.stated?);
+        (self.is_there() && then != now).then_some([before, last])
+    }
+
     /// The change of the URL since the moment; `None` if it was not visited, or if nothing can be said.
     pub fn change(&self) -> Option<UrlChange> {
         if !self.was_visited {
@@ -230,6 +262,7 @@ impl Track {
                 _ if was_away => UrlChange::Back,
                 None if self.lacks_first && self.changed => UrlChange::Changed,
                 Some(_) if self.changed && self.digest != self.base_digest => UrlChange::Changed,
+                _ if self.restated().is_some() => UrlChange::Restated,
                 _ if self.was_compared => UrlChange::Unchanged,
                 _ => UrlChange::NotCompared,
             });

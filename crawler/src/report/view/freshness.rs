@@ -10,7 +10,7 @@ const HOSTS: usize = 3;
 
 /// The last round of visits, or the visits of a continuous crawl, and what they mean.
 pub fn visited(round: &Round) -> (String, String) {
-    let Round { number, continuous, changed, missing, forbidden, trusted, checked, diverged, saved, .. } = *round;
+    let Round { number, continuous, changed, missing, gone, forbidden, trusted, checked, diverged, saved, .. } = *round;
     let trusted = if trusted == 1 { "1 copy".into() } else { format!("{} copies", units::count(trusted)) };
     let shown = format!(
         "{} changed, {} missing; {trusted} trusted, {} checked, {} differed",
@@ -19,6 +19,10 @@ pub fn visited(round: &Round) -> (String, String) {
         units::count(checked),
         units::count(diverged)
     );
+    let shown = match gone {
+        0 => shown,
+        _ => format!("{shown}; {} gone (404 or 410 twice)", units::counted(gone, "page")),
+    };
     let shown = match forbidden {
         0 => shown,
         _ => format!("{shown}; {} not made, because robots.txt forbids them now", units::counted(forbidden, "visit")),
