@@ -128,6 +128,7 @@ pub fn main_with<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = 
     );
     // Without handlers, a signal ends the program as ever, and unfinished files stay.
     let _ = writes.then(commands::interrupted::leave_no_unfinished_files);
+    let _ = commands::interrupted::tell_of_the_limit_of_files();
     let result = match cli.command {
         None => commands::run::run(cli.run),
         Some(Command::Run(args)) => commands::run::run(args),

@@ -1,8 +1,11 @@
-//! What happens when a command that writes files is interrupted: unfinished files are removed.
+//! What happens when a command that writes files is interrupted, or writes more than it may: unfinished files are
+//! removed.
 
 use std::io;
+use std::sync::Arc;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -17,6 +20,13 @@ pub fn leave_no_unfinished_files() -> io::Result<()> {
         }
     });
     Ok(())
+}
+
+/// Makes a file that becomes larger than `ulimit -f` allows an error of the write, which names the file. Without this,
+/// SIGXFSZ would end the process.
+pub fn tell_of_the_limit_of_files() -> io::Result<()> {
+    // The signal is caught, and nothing asks for the flag.
+    flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
 /// Ends the process by a signal that has come.

@@ -76,3 +76,24 @@ fn a_full_disk_under_the_messages_stops_nothing() {
     }
     assert!(dir.path().join("bad.sig").exists());
 }
+
+/// Would fail if the signal of a file that becomes too large ended the program without a message.
+#[test]
+fn a_limit_of_the_size_of_files_is_an_error_that_names_the_file() {
+    let dir = dumps();
+    let limited = |arguments: &str| {
+        let script = format!("ulimit -f 1; exec \"$0\" {arguments}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_dedup-stage")]).current_dir(&dir);
+        command.output().expect("sh runs")
+    };
+    for arguments in ["signatures a.jsonl -o new.sig", "cluster a.sig b.sig --list all -o new.jsonl"] {
+        let failed = limited(arguments);
+        let said = stderr(&failed);
+        assert_eq!(failed.status.code(), Some(1), "{arguments}: {:?} {said}", failed.status);
+        assert!(said.contains("new.") && said.contains("File too large"), "{arguments}: {said}");
+    }
+    let left = fs::read_dir(&dir).expect("a folder").filter_map(|entry| Some(entry.ok()?.file_name()));
+    let left: Vec<_> = left.filter(|name| name.to_string_lossy().contains("new.jsonl")).collect();
+    assert!(left.is_empty(), "an unfinished file stayed: {left:?}");
+}
