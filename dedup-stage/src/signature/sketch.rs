@@ -150,7 +150,10 @@ impl Sketch {
 
     /// Whether a sketch with this glance certainly has other text: [`Sketch::compare`] cannot find the same text.
     pub fn rules_out(&self, glance: &Glance) -> bool {
-        self.0.iter().zip(glance).map(|(own, other)| (own ^ other).count_ones()).sum::<u32>() > Self::DIFFERING
+        let ((own, own_rest), (others, rest)) = (self.0[..Self::GLANCE].as_chunks(), glance.as_chunks());
+        let words = own.iter().zip(others).map(|(own, other)| differing(*own, *other));
+        let rest = own_rest.iter().zip(rest).map(|(own, other)| (own ^ other).count_ones());
+        words.chain(rest).sum::<u32>() > Self::DIFFERING
     }
 
     /// A piece of the sketch of the text, by which candidates are found. Pieces have no bits in common.
@@ -177,6 +180,11 @@ impl Sketch {
     pub fn links(&self) -> u32 {
         u32::from(u16::from_le_bytes([self.0[LINKS_END + 2], self.0[LINKS_END + 3]]))
     }
+}
+
+/// The number of bits in which two words differ.
+fn differing(a: [u8; 8], b: [u8; 8]) -> u32 {
+    (u64::from_ne_bytes(a) ^ u64::from_ne_bytes(b)).count_ones()
 }
 
 fn ordered(a: u32, b: u32) -> (u32, u32) {

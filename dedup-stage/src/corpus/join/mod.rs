@@ -194,7 +194,12 @@ fn judge(
     if distance == 0 && x == y {
         return Some(Edge { a, b, distance, resemblance: 1.0, same: true });
     }
-    let look = Sketch::from_bytes(x).compare(&Sketch::from_bytes(y));
+    let (one, other) = (Sketch::from_bytes(x), Sketch::from_bytes(y));
+    // A part of their sketches tells most unlike documents apart.
+    if criterion.look && one.rules_out(&other.glance()) {
+        return None;
+    }
+    let look = one.compare(&other);
     (look.is_duplicate_document() || !criterion.look).then_some(Edge {
         a,
         b,
