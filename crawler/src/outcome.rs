@@ -50,7 +50,7 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
             Some(status) => {
                 format!("not asked for: robots.txt cannot be had (the server answers it with {status})")
             }
-            None if kind == "robots" => "not asked for: robots.txt says no".into(),
+            None if kind == "robots" => "not asked for: robots.txt forbids it".into(),
             None => format!(
                 "not asked for: the host cannot be reached, so its robots.txt cannot be read ({})",
                 cause(kind, &stats.withheld_tls)

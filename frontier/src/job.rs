@@ -90,7 +90,8 @@ pub enum Release {
     Waited = 2,
     /// Links of its template brought new contents.
     Template = 3,
-    /// Its pair of hosts fell: counterparts on the other domain show something else, or are missing.
+    /// A trial showed that its pair of hosts differs: counterparts on the other domain show something else, or are
+    /// missing.
     Pair = 4,
     /// A rule that stopped it failed in its folder, or was withdrawn.
     Rule = 5,

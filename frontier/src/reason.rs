@@ -66,7 +66,7 @@ impl SkipReason {
     /// A sentence for people.
     pub fn explanation(self) -> &'static str {
         match self {
-            SkipReason::Robots => "robots.txt forbids it, or could not be had",
+            SkipReason::Robots => "robots.txt forbids it, or could not be read",
             SkipReason::Scope => "outside --scope, --include or --exclude",
             SkipReason::Address => {
                 "no address is known, or only a forbidden one (--allow-private lifts that for private ones)"
@@ -151,9 +151,9 @@ impl std::fmt::Display for Detail {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Detail::None => Ok(()),
-            Detail::RobotsForbid => f.write_str("robots.txt says no"),
-            Detail::NoRobots(failure) => write!(f, "robots.txt cannot be had: {failure}"),
-            Detail::RobotsStatus(status) => write!(f, "robots.txt cannot be had: the server answers {status}"),
+            Detail::RobotsForbid => f.write_str("robots.txt forbids it"),
+            Detail::NoRobots(failure) => write!(f, "robots.txt cannot be read: {failure}"),
+            Detail::RobotsStatus(status) => write!(f, "robots.txt cannot be read: the server answers {status}"),
             Detail::NoAddress(failure) => write!(f, "no address is known: {failure}"),
             Detail::ForbiddenAddress => f.write_str("its addresses may not be connected to"),
             Detail::Redirects => f.write_str("too many redirects in a row"),

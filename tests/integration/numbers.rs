@@ -82,7 +82,7 @@ fn of_summary(summary: &str) -> Numbers {
         ("unjudged", "not compared: redirects"),
         ("failed", "failed: no answer"),
         ("held", "held: only duplicates"),
-        ("stopped", "stopped before their fetch: by rules"),
+        ("stopped", "stopped by a rule or a spent budget"),
         ("frontier", "URLs still queued"),
     ];
     rows.iter().map(|(name, meaning)| ((*name).to_owned(), in_line(summary, meaning))).collect()

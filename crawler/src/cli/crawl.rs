@@ -251,7 +251,7 @@ fn late_outputs(dir: &CrawlDir, output: &config::Output) -> anyhow::Result<()> {
         ("--markdown", output.markdown, TextJsonl::MARKDOWN),
     ] {
         if is_on && !has(name) {
-            say!("note: {flag} begins with this run: the pages that were fetched before have none");
+            say!("note: {flag} is new in this run: its output lacks the pages that were fetched before");
         }
     }
     Ok(())
@@ -343,7 +343,9 @@ fn address(text: &str) -> anyhow::Result<Option<SocketAddr>> {
     if text.is_empty() {
         return Ok(None);
     }
-    Ok(Some(text.parse().map_err(|_| Usage(format!("--dashboard {text}: no address")))?))
+    Ok(Some(text.parse().map_err(|_| {
+        Usage(format!("--dashboard {text}: this is no address; write IP:PORT, such as 127.0.0.1:8080"))
+    })?))
 }
 
 /// Variables that the program reads itself: they are flags, and no settings.

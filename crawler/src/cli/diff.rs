@@ -153,7 +153,8 @@ fn text(diff: &Diff) -> String {
     if diff.changed.iter().any(|page| page.sentences.is_none()) {
         put!(
             out,
-            "\nwhat changed on a page is told where the archive (--warc) has both versions, of different seconds\n"
+            "\nfor some changed pages no sentences are shown: the archive (--warc) must have both versions, of \
+             different seconds\n"
         );
     }
     out

@@ -189,7 +189,7 @@ fn opened(dir: &CrawlDir, name: &str) -> anyhow::Result<Lines> {
 /// Tells the user which parts of an output are missing.
 pub(super) fn tell_gone(parts: &[Gone]) {
     for part in parts {
-        say!("note: {part}: what it had is left out");
+        say!("note: {part}: its lines are missing from the export");
     }
 }
 
@@ -199,7 +199,7 @@ fn texts(dir: &CrawlDir, name: &str, flag: &str, all: bool, out: &mut impl Write
     }
     let (pages, lines) = (opened(dir, PagesJsonl::NAME)?, vouched(dir, name)?);
     for part in pages.gone()? {
-        say!("note: {part}: the texts of its pages are exported as if each were there and no copy");
+        say!("note: {part}: all its texts are exported, also those of pages that are gone or are copies");
     }
     Ok(write_texts(BufReader::new(pages.bytes()), || Ok(BufReader::new(lines.bytes())), all, out)?)
 }

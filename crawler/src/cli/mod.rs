@@ -24,6 +24,7 @@ mod seeds;
 mod shown;
 mod signals;
 mod summary;
+mod unseen;
 mod verdict;
 mod visits;
 mod why;
@@ -61,35 +62,36 @@ pub struct Cli {
 enum Command {
     /// Start a crawl, or continue the one in --dir
     Crawl(Box<crawl::Args>),
-    /// Visit the pages of a crawl again: one page of each cluster of copies, those first whose visit is worth most
+    /// Visit the pages of a crawl again: one page of each cluster of copies, the most useful visits first
     Refresh(Box<refresh::Args>),
-    /// What has changed since the last round of visits: pages new, changed, gone, missing, back, moved and failing
+    /// Show what has changed since the last round of visits: pages new, changed, gone, missing, back, moved and failing
     Diff(diff::Args),
-    /// Show it offline: a synthetic web on loopback, crawled with and without following the links of duplicates
+    /// Demonstrate the crawler offline: a synthetic web on loopback, crawled with and without following the links of
+    /// duplicates
     Demo(crate::demo::Args),
-    /// Summary of a crawl on stdout, and its report as a page, DIR/report.html
+    /// Print the summary of a crawl, and write its report as a page, DIR/report.html
     Report(Telling),
-    /// Why a URL was fetched, held back, stopped by a rule, refused or never seen
+    /// Explain why a URL was fetched, held back, stopped by a rule, refused or never seen
     Why(why::Args),
-    /// Learned URL rules, mirrors and traps with their evidence, and budgets that are running out
+    /// List learned URL rules, mirrors and traps with their evidence, and budgets that are running out
     Rules(Telling),
-    /// Pages, links, main text, clusters or archives of a crawl, in forms that other tools read
+    /// Export pages, links, main text, clusters or archives of a crawl, in forms that other tools read
     Export(export::Args),
-    /// The link graph: every link with the page that has it; broken links with their sources
+    /// Print the link graph: every link with the page that has it; broken links with their sources
     Links(links::Args),
-    /// Crawl a share of the hosts of a crawl on many machines
+    /// Run one worker of a crawl on many machines
     #[cfg(feature = "cluster")]
     Worker(worker::Args),
-    /// A crawl on many machines: make it, look at it, stop it
+    /// Make a crawl on many machines, look at it, stop it
     #[cfg(feature = "cluster")]
     Cluster(cluster::Args),
     /// Check that every URL met is in exactly one state, and that outputs and state agree (exit code 1 if not, and
     /// also if a run is using the directory)
     Check(check::Args),
-    /// The public part of the key that signs requests, to be published at
+    /// Print the public part of the key that signs requests, to be published at
     /// /.well-known/http-message-signatures-directory of the agent's origin
     Key(key::Args),
-    /// Completions for a shell, on stdout
+    /// Print completions for a shell
     Completions {
         /// Which shell
         shell: clap_complete::Shell,

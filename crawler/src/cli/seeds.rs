@@ -70,7 +70,10 @@ pub(super) fn no_others(dir: &CrawlDir, seeds: &[Url]) -> anyhow::Result<()> {
     } else {
         format!("{first} and {} others are no seeds", number - 1)
     };
-    let what = format!("{seeds} of the crawl in {path}; --add-seeds adds them, and another --dir begins another crawl");
+    let what = format!(
+        "{seeds} of the crawl in {path}; to add them, give --add-seeds; to begin another crawl, name another \
+         directory with --dir"
+    );
     Err(Usage(what).into())
 }
 

@@ -31,7 +31,7 @@ pub fn watch(control: Sender<Control>) -> std::io::Result<()> {
                     screen::clear();
                     std::process::exit(i32::from(exit::STOPPED));
                 }
-                say!("stopping; once more to stop at once");
+                say!("stopping: open requests end and the state is saved; once more to stop at once");
                 // The engine may have ended already. Then there is nothing left to stop.
                 let _ = control.send(Control::Stop);
             }

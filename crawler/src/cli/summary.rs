@@ -142,7 +142,7 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
     let mode = facts.on_duplicate.map(|mode| format!(" ({mode})")).unwrap_or_default();
     let meaning = format!("held: only duplicates link to these{mode}");
     row("saved", stats.held, String::new(), &meaning);
-    row("", stats.stopped, String::new(), "stopped before their fetch: by rules, or a budget");
+    row("", stats.stopped, String::new(), "stopped by a rule or a spent budget, not fetched");
     if let Some(Lost { estimate, low, high }) = facts.lost {
         let meaning = format!(
             "unique pages among these, as estimated\n{:31}(95 %: {low:.0} to {high:.0}; pages behind them as sampled)",
@@ -152,7 +152,7 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
     }
     if stats.open_ends > 0 && facts.lost.is_some() {
         let meaning =
-            format!("met only on pages that were fetched as trials:\n{:31}what lies behind these is unknown", "");
+            format!("held, and found only on trial pages:\n{:31}the pages that they lead to are not estimated", "");
         row("", stats.open_ends, String::new(), &meaning);
     }
     let mut head = "refused";
@@ -200,7 +200,7 @@ fn refused_by(stats: &Stats, reason: SkipReason, count: u64) -> &'static str {
 /// The meaning of a reason, short enough for a row of at most 80 columns.
 fn short(reason: SkipReason) -> &'static str {
     match reason {
-        SkipReason::Robots => "robots.txt forbids it, or cannot be had",
+        SkipReason::Robots => "robots.txt forbids it, or cannot be read",
         SkipReason::Scope => "outside --scope, --include or --exclude",
         SkipReason::Address => "no address, or one that is not allowed",
         SkipReason::Trap => "looks like a trap, or brought nothing new",
@@ -223,7 +223,7 @@ fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
     let meaning = format!("{when}{} changed, {} missing", units::count(changed), units::count(missing));
     row("visits", visits, String::new(), &meaning);
     if gone > 0 {
-        row("", gone, String::new(), "gone: 404 or 410 twice; asked for ever less often");
+        row("", gone, String::new(), "gone: 404 or 410 twice; asked for less and less often");
     }
     if put_off > 0 {
         row("", put_off, String::new(), "not made: their hosts cannot be asked now");
@@ -257,10 +257,10 @@ fn stand_out(out: &mut String, notes: &[HostNote]) {
     let slow = notes.iter().filter_map(|note| {
         note.why.map(|why| (u64::from(note.slots_lost), format!("slots lost by {}: {why}", Shown(&note.host))))
     });
-    part("slow", "hosts lost their slots: too little progress", slow.collect());
+    part("slow", "hosts answered too slowly; requests were cut off", slow.collect());
     let held = notes.iter().filter(|note| note.stretch > 0);
     let held = held.map(|note| (note.stretch / 10 + 100, format!("% of its delay at {}", Shown(&note.host))));
-    part("ceiling", "hosts bring little text, and are asked less often", held.collect());
+    part("ceiling", "hosts with little new text get fewer requests", held.collect());
 }
 
 /// The faults. They come last, because people look there first.
@@ -375,15 +375,15 @@ mod tests {
             "10 pages in 2.0 s (5.0 pages/s)",
             "got                 5    50 %  unique",
             "saved           1,500          held: only duplicates link to these (drop)",
-            "2,345          stopped before their fetch",
+            "2,345          stopped by a rule or a spent budget",
             "rules               5          proven, 1 withdrawn; 2,345 URLs stopped so far",
             "next    crawler report x   all",
             "crawler rules x    what",
             "lost                3          unique pages among",
             "refused             7          robots: robots.txt forbids it",
-            "slow                1          hosts lost their slots",
+            "slow                1          hosts answered too slowly",
             "3          slots lost by drip.test: the answer came too slowly",
-            "ceiling             1          hosts bring little text",
+            "ceiling             1          hosts with little new text",
             "250          % of its delay at facets.test",
             "wrong              12          answers with status 500",
             "15          of all these at a.test, mostly 500",

@@ -17,7 +17,7 @@ use url::Url;
 use super::how::{how, refusal, words};
 use super::shown::Shown;
 use super::verdict::verdict;
-use super::{Dir, asked, attempts, rules, tell, visits, with_other_scheme};
+use super::{Dir, asked, attempts, rules, tell, unseen, visits, with_other_scheme};
 use crate::clock::{Clock, rfc3339};
 use crate::crawl::CrawlDir;
 use crate::priority::Scoring;
@@ -49,15 +49,19 @@ pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
     let keys = dir.keys()?;
     let path = dir.path().to_owned();
     let seeds = dir.seeds()?.iter().map(|seed| keys.id(seed)).collect();
+    let hosts_left = dir.stats()?.0.hosts_left;
     let (is_running, is_foreign) = (dir.is_running(), !dir.sites()?.has(keys.site(url)));
     let session = dir.session();
     let frontier = Frontier::open(&settings, &keys, session, Clock::System.now())?;
-    let story =
-        Story { dir: &path, is_running, settings: &settings, frontier: &frontier, session, keys: &keys, seeds: &seeds };
+    let (dir, settings, frontier, keys, seeds) = (&*path, &settings, &frontier, &keys, &seeds);
+    let story = Story { dir, is_running, settings, frontier, session, keys, seeds, hosts_left };
     let mut out = String::new();
     put!(out, "{url}\n  compared as {}\n", keys.canonicalizer.key(url).as_str());
     if is_foreign {
-        put!(out, "  another directory of this crawl has its host; this one knows of it only what its own pages say\n");
+        put!(
+            out,
+            "  another directory of this crawl has the host of this URL: ask there; this one knows only links to it\n"
+        );
     }
     story.tell(&mut out, url, keys.identify(url).0)?;
     Ok(out)
@@ -73,6 +77,8 @@ struct Story<'a> {
     session: &'a Session,
     keys: &'a Keys,
     seeds: &'a HashSet<UrlId>,
+    /// The number of links that were left out because their registrable domains have too many hosts.
+    hosts_left: u64,
 }
 
 impl Story<'_> {
@@ -81,10 +87,7 @@ impl Story<'_> {
         let mut open = true;
         match self.frontier.state(id, self.session)? {
             None => {
-                out.push_str(match url.scheme() {
-                    "http" | "https" => "  never seen: no page fetched so far links to it, and it is no seed\n",
-                    _ => "  not looked for: of the links of pages, only those to http and https URLs are read\n",
-                });
+                unseen::tell(out, url, self.hosts_left);
                 if let Some(other) = with_other_scheme(url)
                     && self.frontier.state(self.keys.id(&other), self.session)?.is_some()
                 {
@@ -101,11 +104,10 @@ impl Story<'_> {
                 self.carrier(out, &link)?;
             }
             Some(State::HeldAs { cause: HoldCause::News { .. }, link }) => {
-                put!(
-                    out,
-                    "  held back: so far only pages link to it whose text another page has, and that page has no such link\n"
+                out.push_str(
+                    "  held back as news: only duplicates link to it so far, and their twins do not have this link\n",
                 );
-                put!(out, "  links like it are tried; they are fetched once trials bring new pages\n");
+                out.push_str("  a few such links are fetched as trials; if they bring new pages, all of them are\n");
                 self.carrier(out, &link)?;
             }
             Some(State::HeldAs { cause: HoldCause::Known { corpus }, link }) => {
@@ -121,10 +123,10 @@ impl Story<'_> {
                             "  at the end of the crawl, a sample of such URLs is fetched; if it brings new pages, all are\n"
                         );
                     }
-                    _ => put!(out, "  stopped before its fetch by what was learned ({})\n", reason.explanation()),
+                    _ => put!(out, "  not fetched: a learned rule stops it ({})\n", reason.explanation()),
                 }
                 if let Some(representative) = representative {
-                    put!(out, "  in its place stands {}\n", self.stands(representative)?);
+                    put!(out, "  fetched in its place: {}\n", self.stands(representative)?);
                 }
                 self.rules(out, &rules)?;
                 self.found_on(out, id, link.source, "  ")?;
@@ -288,7 +290,7 @@ impl Story<'_> {
         }
         let parts: Vec<String> =
             parts.iter().map(|(name, part, weight)| format!("{name} {part:.2}^{weight}")).collect();
-        put!(out, "{indent}made of {} (a seed has 1)\n", parts.join(" × "));
+        put!(out, "{indent}priority = {} (a seed has 1)\n", parts.join(" × "));
     }
 
     /// Tells about a fetched page, from its line in `pages.jsonl`.
@@ -349,7 +351,7 @@ impl Story<'_> {
         }
         put!(
             out,
-            "{indent}its links: {} found, {} new, {} queued at once, {} kept from it\n",
+            "{indent}its links: {} found, {} new, {} queued at once, {} not followed, because it is a duplicate\n",
             line["links"],
             line["links_new"],
             line["links_admitted"],

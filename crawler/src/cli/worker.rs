@@ -109,7 +109,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         worked => worked?,
     };
     let Some((ended, mut watching)) = worked else {
-        say!("no share is left: the crawl is over or stopped (after `crawler cluster stop`, `resume` comes first)");
+        say!(
+            "nothing to do for this worker: the crawl has ended or was stopped (after a stop, run `crawler cluster \
+             resume` first)"
+        );
         return Ok(ExitCode::SUCCESS);
     };
     watching.terminal.finish();

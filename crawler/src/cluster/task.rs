@@ -103,7 +103,7 @@ pub struct Ended {
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// It was stopped before it had a share.
-    #[error("stopped before it had a share")]
+    #[error("stopped before this worker was given any hosts")]
     Stopped,
     /// The cluster failed.
     #[error(transparent)]

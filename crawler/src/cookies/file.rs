@@ -8,7 +8,7 @@ use super::Record;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     /// The text is no JSON, or JSON that is no list of cookies.
-    #[error("no list of cookies in it: {0}")]
+    #[error("not a JSON list of cookies: {0}")]
     Json(String),
     /// The file has entries, but none of them has the fields of a cookie.
     #[error("no entry in it is a cookie: each needs a \"domain\" and a \"name\"")]

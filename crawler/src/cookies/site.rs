@@ -27,9 +27,32 @@ pub struct Site {
     pub used: u64,
 }
 
+/// The known parts of a cookie. A parsed cookie would keep the whole line, with attributes that nobody knows, of any
+/// length.
+fn parts_of(cookie: &RawCookie<'_>) -> RawCookie<'static> {
+    let mut parts = RawCookie::new(cookie.name().to_owned(), cookie.value().to_owned());
+    if let Some(domain) = cookie.domain() {
+        parts.set_domain(domain.to_owned());
+    }
+    if let Some(path) = cookie.path() {
+        parts.set_path(path.to_owned());
+    }
+    if let Some(age) = cookie.max_age() {
+        parts.set_max_age(age);
+    }
+    if let Some(expires) = cookie.expires() {
+        parts.set_expires(expires);
+    }
+    parts.set_secure(cookie.secure());
+    parts.set_http_only(cookie.http_only());
+    parts.set_same_site(cookie.same_site());
+    parts.set_partitioned(cookie.partitioned());
+    parts
+}
+
 impl Site {
     /// The bytes that a cookie costs besides its strings.
-    const OVERHEAD: usize = 256;
+    const OVERHEAD: usize = 512;
 
     /// Stores one value of `Set-Cookie`. Returns false if it is refused. If it `lasts`, it is among the last to be
     /// dropped.
@@ -50,7 +73,7 @@ impl Site {
         if size == 0 || size > limits.cookie_bytes || is_long(cookie.path()) || is_long(cookie.domain()) {
             return false;
         }
-        let mut cookie = cookie.clone();
+        let mut cookie = parts_of(cookie);
         if !admissible(&mut cookie, url) {
             return false;
         }
@@ -85,7 +108,8 @@ impl Site {
             self.forget(&name, expired);
         }
         if !expired {
-            let bytes = size + name.0.len() + name.1.len() + Self::OVERHEAD;
+            // Domain, path and name stand in the cookie, in the keys of the store, and in the order.
+            let bytes = cookie.value().len() + 3 * (name.0.len() + name.1.len() + name.2.len()) + Self::OVERHEAD;
             if lasts {
                 self.lasting.insert(name.clone());
             }

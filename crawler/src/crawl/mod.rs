@@ -56,7 +56,7 @@ pub enum OpenError {
         error: store::Error,
     },
     /// A set of hosts is on its way out of the directory, or into it.
-    #[error("{}: a set of hosts is being moved, and that was interrupted; finish it before you crawl here", .0.display())]
+    #[error("{}: a move of hosts was interrupted: run the program that moved them again, then crawl here", .0.display())]
     Cut(PathBuf),
     /// An output cannot be used.
     #[error("{}: {error}", .dir.display())]

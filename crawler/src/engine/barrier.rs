@@ -4,7 +4,7 @@
 //! have been judged or followed here. So if different processes crawl two mirrors at the same moment, this is seen at
 //! once, and "the earliest of several twins" means the same everywhere.
 //!
-//! Reports keep their order: reports behind a page that waits wait, too. Pages are sent in groups. Only one group is
+//! Reports are taken in order. If a page waits, all later reports wait. Pages are sent in groups. Only one group is
 //! under way at a time. In the meantime, the next group gathers pages. So if the log that makes the common order is
 //! slow, the groups become larger, but no more groups are under way.
 

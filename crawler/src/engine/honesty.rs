@@ -1,11 +1,11 @@
 //! Which hosts are believed when they answer "not modified" (304).
 //!
 //! A host that gives this answer for ever, or whose `ETag` never changes, would hide all changes of its pages. So a
-//! small share of the visits to pages that were "not modified" at the last visit ask without validators. If such a visit
-//! shows another content behind the same validators, the host is not believed any more: all its visits ask without
-//! validators from then on. Behind other validators, the page may have changed since the last visit. An honest host
-//! tells of most changes by itself, because most of its visits have validators. A host is not believed any more, either,
-//! if it hides more changes than it tells of.
+//! small share of the visits to pages that were "not modified" at the last visit ask without validators. If such a
+//! visit shows another content behind the same validators, the host is not believed any more: all its visits ask
+//! without validators from then on. If the validators differ, too, this proves nothing: the page may have changed only
+//! now. But a host that hides more such changes than it tells of is not believed any more, either. (An honest host
+//! tells of most changes by itself, because most of its visits have validators.)
 
 use dedup_stage::judge::Changed;
 use dedup_stage::store::{self, Session, codec};
@@ -82,8 +82,8 @@ impl EngineState<'_> {
     }
 
     /// The validators of the last answer, if a conditional request makes sense. A copy gets a conditional request only
-    /// if its original still shows what the copy was a copy of. Otherwise it gets a full request, because "not modified"
-    /// compares the copy with its own past, and not with the original.
+    /// if its original still shows what the copy was a copy of. Otherwise it gets a full request, because "not
+    /// modified" compares the copy with its own past, and not with the original.
     fn known_validators(&self, job: &Job) -> Result<Option<Validators>> {
         if matches!(job.via, Via::Redirect { .. }) {
             // It is requested again because another answer is expected.

@@ -8,7 +8,8 @@
 //! If most words of a trial stand in known rows, and some words in a row do not, these are its *own words*.
 //!
 //! A copy that was edited here and there has single words of its own, and they do not count. A text that changes from
-//! visit to visit (a quotation, an advertisement) comes from a stock, so some trials show what others have shown. If
+//! visit to visit (a quotation, an advertisement) comes from a *stock*, a set of texts from which the
+//! site shows one at each visit, so some trials show what others have shown. If
 //! there are too many such trials, own words do not count any more, and those that did are taken back. (This is decided
 //! for each template of links: see the frontier's trials of news.)
 //!
@@ -92,7 +93,8 @@ impl ShownWords {
     const ROWS: usize = config::bounds::ROWS_OF_WORDS;
     /// The words of a row.
     const ROW: usize = 4;
-    /// So many own words that follow each other say something. (Words with digits, dates and words of the URL do not count.)
+    /// So many own words that follow each other say something. (Words with digits, dates and words of the URL do not
+    /// count.)
     const LEAST: usize = 3;
     /// Own words count while at most one trial in this many has none …
     const FEW: u32 = 5;

@@ -22,6 +22,7 @@ use super::fields::message;
 use super::files::{self, Kept};
 use super::names::Names;
 use super::pressure::{Given, Pressure, Watch};
+use super::reachable::has_route;
 use super::route::{Route, SOCKETS, route};
 use super::{Fetch, FetchError, Request, Response, Truncation, failure};
 use crate::clock::Clock;
@@ -84,7 +85,7 @@ impl HttpFetch {
             _ => Proxied::WithName,
         };
         if proxied != Proxied::No && !connect_to.is_empty() {
-            anyhow::bail!("connect-to and proxy exclude each other");
+            anyhow::bail!("--connect-to and --proxy cannot be used together");
         }
         Ok(Self {
             clients: Clients::new(fetch, roots)?,
@@ -118,7 +119,16 @@ impl HttpFetch {
         }
         let own = literal(Some(&target.host));
         let addresses = own.as_ref().map_or(&*request.addresses, std::slice::from_ref);
-        let allowed: Vec<_> = addresses.iter().copied().filter(|address| self.rules.check(*address).is_ok()).collect();
+        let mut allowed: Vec<_> = addresses.to_vec();
+        allowed.retain(|address| self.rules.check(*address).is_ok());
+        if self.proxied == Proxied::No
+            && let Some(&first) = allowed.first()
+        {
+            allowed.retain(|address| has_route(*address));
+            if allowed.is_empty() {
+                return Err(FetchError::Connect(format!("this machine has no route to {first}")));
+            }
+        }
         match (allowed.is_empty(), addresses.first()) {
             (false, _) => route(request, &target, &allowed),
             (true, Some(first)) => Err(FetchError::Address(self.rules.check(*first).err().unwrap_or_default())),

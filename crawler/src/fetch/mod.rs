@@ -13,6 +13,7 @@ mod files;
 pub mod http;
 mod names;
 pub mod pressure;
+mod reachable;
 pub mod retry_after;
 mod route;
 mod trust;

@@ -41,7 +41,7 @@ pub enum TopicError {
         reason: String,
     },
     /// The topic has no words.
-    #[error("the topic has no words: --topic, --topic-file or --like must name some")]
+    #[error("the topic has no words: give some with --topic, --topic-file or --like")]
     Empty,
     /// The state failed.
     #[error(transparent)]

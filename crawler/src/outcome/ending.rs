@@ -51,11 +51,11 @@ fn end_of_run(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
              first whose visit is worth most then."
                 .into()
         }
-        "page_limit" => "It stopped at --max-pages; with a higher one it goes on.".into(),
-        "time_limit" => "It stopped at --time-limit; the same command goes on.".into(),
-        "stopped" => "It was stopped, and can be taken up again.".into(),
-        "running" => "It is still running; this is how it stands.".into(),
-        _ => "It was interrupted, and can be taken up again.".into(),
+        "page_limit" => "It stopped at --max-pages. To go on, run it with a higher --max-pages.".into(),
+        "time_limit" => "It stopped at --time-limit. To go on, run the same command again.".into(),
+        "stopped" => "It was stopped. To go on, run the same command again.".into(),
+        "running" => "It is still running: these are the numbers so far.".into(),
+        _ => "It was interrupted. To go on, run the same command again.".into(),
     }
 }
 

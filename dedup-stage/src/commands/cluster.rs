@@ -22,8 +22,9 @@ use crate::hamming::cluster::Link;
 ///
 /// Signature files give JSON Lines {"id","cluster","representative","keep","distance","resemblance"}, in the order of
 /// the input. Distance and resemblance are those to the representative. `--edges` names files of edges that
-/// `dedup-stage pairs --edges` found. They may have any size, because they are joined without being held. Without
-/// `--edges`, the edges are found first; with `--link single`, documents that are in one group already are not compared.
+/// `dedup-stage pairs --edges` found. They may be larger than memory. Without
+/// `--edges`, the edges are found first; with `--link single`, documents that are in one group already are not
+/// compared.
 ///
 /// Raw fingerprints, or JSON Lines with a `simhash` in each, give one JSON object for each group of at least two, in
 /// the order of their first rows: {"size","diameter","rows"}, and for JSON Lines also "urls". The diameter is the

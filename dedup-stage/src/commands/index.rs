@@ -16,7 +16,8 @@ use crate::signature;
 
 /// Arguments of `dedup-stage index`.
 ///
-/// The index of a signature file is written beside it, as FILE.dK. `--known FILE` would build it at its first use.
+/// The index of a signature file is written beside it, as FILE.dK. Nobody has to run this: the first use of `--known
+/// FILE` builds the index, too.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Fingerprint file: raw little-endian 64-bit words; or a signature file

@@ -93,8 +93,8 @@ pub fn say_uncompared(pairs: u64) {
     if pairs > 0 {
         let pairs = rows::count(pairs, "pair");
         say!(
-            "not compared: up to {pairs} of documents that share their fingerprint, or a part of their sketches, with \
-             more than 64 others; copies among them were found"
+            "not compared: up to {pairs}, because more than 64 documents share a fingerprint or a part of their sketches; \
+             copies among them were found, near-duplicates may be missing"
         );
     }
 }

@@ -17,9 +17,9 @@
 //!   fingerprint.
 //! - *ball*: all keys within this number of flips of the key of a query, or the buckets of these keys. A query reads
 //!   these buckets.
-//! - *address*: 32 bits from which a table takes the number of the bucket. The other 32 bits of the fingerprint are the
-//!   *filter*. The *rest* is the part of the address that the number of the bucket does not tell. A bucket stores
-//!   filter and rest of each *entry*.
+//! - *address*: 32 bits from which a table takes the number of the bucket. It begins with the key. The other 32 bits of
+//!   the fingerprint are the *filter*. The *rest* is the part of the address that the number of the bucket does not
+//!   tell. A bucket stores filter and rest of each *entry*.
 //! - *candidate*: an entry whose filter is compared with that of the query.
 //! - to *announce*: to start to load memory into the cache before it is read. While it is loaded, the program does
 //!   something else.

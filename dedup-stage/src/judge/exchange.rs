@@ -1,8 +1,9 @@
 //! Splits the difference between two texts of a page into the passages that came and the text that went.
 //!
-//! The passages of the earlier text are not stored, but those of the present text are known. If a passage came, its
-//! pairs of words are in the difference, so the difference is smaller without them. If it stood there before, the
-//! difference is larger without them. What is left in the end is the text that went.
+//! The passages of the earlier text are not stored, but those of the present text are known. The
+//! difference has the pairs of words that only one of the two texts has. If a passage is new, removing its pairs makes
+//! the difference smaller. If it was there before, removing them makes it larger. What is left in the end is the text
+//! that went.
 
 use crate::page::Passages;
 use crate::signature::Difference;
@@ -63,8 +64,8 @@ impl Texts {
         self.went.pairs() >= Self::WENT
     }
 
-    /// The text that came and the text that went, if one took the place of the other. Each must be less than half of the
-    /// text that has it. Otherwise the page has another text of its own, such as a notice that the site is closed.
+    /// The text that came and the text that went, if one took the place of the other. Each must be less than half of
+    /// the text that has it. Otherwise the page has another text of its own, such as a notice that the site is closed.
     pub(super) fn exchange(&self) -> Option<(&Difference, &Difference)> {
         match &self.came[..] {
             [(came, pairs)] if self.is_clear && self.has_gone() => {

@@ -54,7 +54,7 @@ impl Frontier {
             if self.must_wait_in_line(id, room) {
                 continue;
             }
-            if self.is_held_back(id, now) || behind && self.must_wait_until_read(id) {
+            if self.must_wait_for_better_host(id, now) || behind && self.must_wait_until_read(id) {
                 break;
             }
             let host = self.hosts.get_mut(id);
@@ -208,7 +208,7 @@ impl Frontier {
     /// waits only while slots are scarce, so a slot stays idle only for a host that will need it. And it waits at most
     /// a tenth of its own delay, so no crawl takes much longer. In this way a crawl with few slots spends them on its
     /// best URLs.
-    fn is_held_back(&self, id: HostId, now: Millis) -> bool {
+    fn must_wait_for_better_host(&self, id: HostId, now: Millis) -> bool {
         let host = self.hosts.get(id);
         let (Phase::Ready(_, rank, _) | Phase::Benched(.., rank, _), Some(best)) =
             (host.phase, self.schedule.best_awaited())

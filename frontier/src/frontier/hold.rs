@@ -191,7 +191,8 @@ impl Frontier {
             StandIn::Well(at) => self.decide(id, url, at, session)?,
             StandIn::Pending(at) => {
                 let foreign = Strictness::between(id.site, at.site) == Strictness::Foreign;
-                if foreign && (Ladder::get(pair_key(id, at), session)?.fell() || is_unlike(id, url, at, session)?) {
+                if foreign && (Ladder::get(pair_key(id, at), session)?.is_broken() || is_unlike(id, url, at, session)?)
+                {
                     return Ok(Way::Follow(Release::Pair));
                 }
                 self.urls.await_end(at.url);
@@ -253,7 +254,7 @@ fn is_open(standing: Option<Standing>) -> bool {
 /// Whether the host of a link and that of its counterpart show different things in the folder of the link.
 pub(super) fn is_unlike(id: UrlId, url: &Url, counterpart: UrlId, session: &Session) -> Result<bool> {
     let place = ladder::Place::PairIn(counterpart.site, folder(url));
-    Ok(Ladder::get(LadderKey { site: id.site, place }, session)?.fell())
+    Ok(Ladder::get(LadderKey { site: id.site, place }, session)?.is_broken())
 }
 
 /// The key of the ladder for links of one host that are held for counterparts on another host.

@@ -60,10 +60,10 @@ impl Frontier {
         }
     }
 
-    /// A page was answered well, but says little: it has few words, and its host has said them before, or only its links
-    /// are new; or it arranges pieces that its host has shown before in a new way. It is no evidence, as for
-    /// [`Frontier::no_verdict`]. A trap may have such pages without end. So one such page in four spends the budget of its
-    /// group and host, as a duplicate does.
+    /// A page was answered well, but is no evidence (as for [`Frontier::no_verdict`]), for one of three reasons: its
+    /// few words were shown by its host before; only its links are new; or it only rearranges pieces that its host has
+    /// shown before. A trap may have such pages without end. So one such page in four spends the budget of its group
+    /// and host, as a duplicate does.
     pub fn says_little(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
         if is_one_in_four(job)
             && let Some(id) = self.hosts.find(job.page.url.site)
@@ -203,9 +203,9 @@ impl Frontier {
         let Some(ladder_key) = stop_key(stop, rules, lesson.id, lesson.url) else { return Ok(()) };
         let Some(agrees) = agrees else { return climb(ladder_key, Ladder::end_without_result, session) };
         let withdrawn = rules.tried(stop, agrees, session);
-        let fell = climb(ladder_key, |ladder| ladder.tried(agrees), session)?;
+        let breaks = climb(ladder_key, |ladder| ladder.tried(agrees), session)?;
         if let Place::Rule(rule, folder) = ladder_key.place
-            && fell
+            && breaks
             && !withdrawn.contains(&rule)
         {
             let folder = stop.representative.map(|_| folder);

@@ -198,7 +198,7 @@ impl Frontier {
         };
         let ladder_key = pair_key(entry.id, at);
         let ladder = Ladder::get(ladder_key, session)?;
-        if ladder.fell() || is_unlike(entry.id, url, at, session)? {
+        if ladder.is_broken() || is_unlike(entry.id, url, at, session)? {
             return Ok(None);
         }
         if !is_fetched {

@@ -1,5 +1,5 @@
-//! How sitemaps enter the frontier. Whoever names a sitemap makes the crawler ask a host for it, even outside the scope
-//! and without a look at the robots.txt of that host. So not everyone may name everything.
+//! How sitemaps enter the frontier. A sitemap that somebody names causes a request to a host, even outside the scope,
+//! and before the robots.txt of that host is read. So there are limits on who may name which sitemap.
 //!
 //! A robots.txt may name sitemaps anywhere, because sites keep them on other hosts. A sitemap index may name sitemaps
 //! on its own host, and on hosts of its registrable domain that are in the scope. A sitemap elsewhere has to be named

@@ -1,5 +1,6 @@
 //! Does the work in the background, a little at a time: it decides again about URLs that are held or stopped, after the
-//! URL that they wait for was fetched, a template was tried, a rule or a pair of hosts fell, or bounds changed.
+//! URL that they wait for was fetched, a template was tried, a trial showed that a rule or a pair of hosts is wrong, or
+//! the scope or a cap changed.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

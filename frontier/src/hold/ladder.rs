@@ -7,12 +7,11 @@
 //!
 //! After `a` trials that agreed, [`Ladder::gap`] URLs are held or stopped before the next trial. A trial without a
 //! result yet counts as one that agreed. Otherwise a page with many links would cause a trial for each of them. A trial
-//! that differs makes the ladder *fall*: nothing more is held or stopped for this reason in this place, and the URLs
+//! that differs *breaks* the ladder: nothing more is held or stopped for this reason in this place, and the URLs
 //! that were held or stopped for it are released.
 //!
-//! A trial needs something to compare with. While the representative is not fetched, the stopped URL waits, and is not
-//! decided about. At most `4 (1 + a)²` such URLs wait on one ladder, so that a slow host cannot hold back many URLs of
-//! another host.
+//! A stopped URL cannot be compared before its representative is fetched. Until then it waits. At most `4 (1 + a)²`
+//! such URLs wait on one ladder, so that a slow host cannot hold back many URLs of another host.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::SiteId;
@@ -69,7 +68,7 @@ pub struct Ladder {
     /// Counterparts that were never met, failed, or were still queued when everything else was done.
     missing: u32,
     /// A trial differed, or too many counterparts are missing.
-    fell: bool,
+    is_broken: bool,
     /// Those of `agreed` that are pairs which proved the rule, and not trials.
     pairs: u32,
 }
@@ -108,7 +107,7 @@ impl Ladder {
     /// Between two hosts, the pairs that proved a rule count as at most this many trials, however many they are. They
     /// were seen before anything was stopped, and perhaps only in a part of the site that both hosts have.
     const PAIRS: u32 = 6;
-    /// The ladder falls if more than this many counterparts are missing, and if these are more than the trials that
+    /// The ladder breaks if more than this many counterparts are missing, and if these are more than the trials that
     /// agreed. A site that copies a few pages of another site, and only links to the rest, is no mirror.
     const MISSING: u32 = 4;
 
@@ -119,7 +118,7 @@ impl Ladder {
 
     /// A ladder that has fallen.
     pub fn fallen() -> Self {
-        Self { fell: true, ..Self::default() }
+        Self { is_broken: true, ..Self::default() }
     }
 
     /// URLs that are held or stopped between two trials.
@@ -139,7 +138,7 @@ impl Ladder {
     /// Decides about one more URL whose counterpart or representative was fetched. Nothing is changed. The caller tells
     /// [`Ladder::take`] when it has followed the decision.
     pub fn next(&self, strictness: Strictness) -> Step {
-        if self.fell {
+        if self.is_broken {
             Step::Let
         } else if self.since >= self.gap(strictness) {
             Step::Try
@@ -152,7 +151,7 @@ impl Ladder {
     /// already. `waiting` is their number.
     pub fn next_waiting(&self, waiting: u32) -> Step {
         let room = self.agreed.saturating_add(1).saturating_pow(2).saturating_mul(4);
-        if self.fell || waiting >= room { Step::Let } else { Step::Wait }
+        if self.is_broken || waiting >= room { Step::Let } else { Step::Wait }
     }
 
     /// Counts one more URL that was decided about in this way.
@@ -173,28 +172,28 @@ impl Ladder {
         self.out = self.out.saturating_sub(1);
     }
 
-    /// A trial ended with a result. True if the ladder falls now.
+    /// A trial ended with a result. True if the ladder breaks now.
     pub fn tried(&mut self, agrees: bool) -> bool {
         self.end_without_result();
         if agrees {
             self.agreed = self.agreed.saturating_add(1);
         }
-        let falls = !agrees && !self.fell;
-        self.fell |= falls;
-        falls
+        let breaks = !agrees && !self.is_broken;
+        self.is_broken |= breaks;
+        breaks
     }
 
-    /// A counterpart turned out to be missing. True if the ladder falls now.
+    /// A counterpart turned out to be missing. True if the ladder breaks now.
     pub fn count_missing(&mut self) -> bool {
         self.missing = self.missing.saturating_add(1);
-        let falls = self.missing > Self::MISSING.max(self.agreed) && !self.fell;
-        self.fell |= falls;
-        falls
+        let breaks = self.missing > Self::MISSING.max(self.agreed) && !self.is_broken;
+        self.is_broken |= breaks;
+        breaks
     }
 
-    /// Whether the ladder has fallen: nothing more is held or stopped for this reason in this place.
-    pub fn fell(&self) -> bool {
-        self.fell
+    /// Whether the ladder is broken: nothing more is held or stopped for this reason in this place.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken
     }
 
     /// The ladder that is on record, or an empty one.
@@ -203,8 +202,8 @@ impl Ladder {
             Some(bytes) => codec::decode(&bytes, "how trials went").or_else(|error| {
                 // As earlier versions wrote it.
                 let earlier = codec::decode(&bytes, "how trials went").map_err(|_| error)?;
-                let (agreed, out, since, unused, missing, fell) = earlier;
-                Ok(Self { agreed, out, since, unused, missing, fell, pairs: 0 })
+                let (agreed, out, since, unused, missing, is_broken) = earlier;
+                Ok(Self { agreed, out, since, unused, missing, is_broken, pairs: 0 })
             }),
             None => Ok(Self::default()),
         }
@@ -290,14 +289,14 @@ mod tests {
         let key = LadderKey { site: SiteId::default(), place: Place::Rule(7, 8) };
         session.put(spaces::RULES, key.bytes(), codec::encode(&(33u32, 1u32, 5u32, 2u32, 0u32, true)));
         let ladder = Ladder::get(key, &session).unwrap();
-        assert_eq!((ladder.agreed, ladder.pairs, ladder.fell), (33, 0, true));
+        assert_eq!((ladder.agreed, ladder.pairs, ladder.is_broken), (33, 0, true));
     }
 
     #[test]
     fn a_trial_that_differs_ends_it() {
         let mut ladder = Ladder::proven(33);
         assert!(!ladder.tried(true));
-        assert!(ladder.tried(false) && !ladder.tried(false), "it falls once");
+        assert!(ladder.tried(false) && !ladder.tried(false), "it breaks once");
         assert_eq!((ladder.next(Strictness::SameHost), ladder.next_waiting(0)), (Step::Let, Step::Let));
     }
 

@@ -17,7 +17,8 @@ use crate::url::{HoldCause, State};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lot(pub u64);
 
-/// The lots of one URL. Each of them is a lot. The family contains the lot, and the lot contains the section.
+/// The four sets that a URL belongs to. From small to large, these are the section, the lot and the family. The
+/// siblings cut across them. The rescue can release each of these sets, so each has an identity of the type [`Lot`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lots {
     /// The *section*: the URLs of the lot whose paths have the same parent (the path without its last segment). One
@@ -28,8 +29,8 @@ pub struct Lots {
     /// a partial copy of another.)
     pub lot: Lot,
     /// The *siblings*: all URLs that are held for one and the same counterpart, whatever their hosts and forms. For
-    /// example, each blog of a domain may have the pages `/blog` and `/contact`, and of both kinds only the first one was
-    /// fetched. Whether the others are copies is a question for each kind. 0 for URLs that are not held for a
+    /// example, each blog of a domain may have the pages `/blog` and `/contact`, and of both kinds only the first one
+    /// was fetched. Whether the others are copies is a question for each kind. 0 for URLs that are not held for a
     /// counterpart.
     pub siblings: Lot,
     /// The *family*: all lots of the hosts of one registrable domain whose URLs have one shape. For URLs that are held

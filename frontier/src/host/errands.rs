@@ -1,5 +1,6 @@
-//! Errands. An errand is a robots file that must be asked for at a host because the robots.txt of another origin moved
-//! there, or because the rules of an origin of the host have expired and no page of it has a turn to ask for new ones.
+//! Errands. An *errand* is a request for a robots.txt that no page of the host needs now. There are two causes: the
+//! robots.txt of another origin redirects there; or rules have expired, and no page is queued that would ask for new
+//! ones.
 //!
 //! Any number of origins may be sent to one URL. It is asked for once, and all of these origins (the *askers*) get the
 //! answer. Redirects are counted for each asker, because each came by a chain of its own. The host of the errand did

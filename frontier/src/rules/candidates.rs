@@ -56,7 +56,7 @@ pub(super) struct TestedClasses {
     /// The class of the page if the candidate is applied.
     pub class: UrlId,
     /// The class of the page if the candidate is not applied.
-    pub own: UrlId,
+    pub class_without: UrlId,
     /// The folder of the page, if the candidate changes its URL.
     pub folder: Option<u64>,
 }
@@ -100,9 +100,9 @@ pub(super) struct Candidates {
 
 impl Candidates {
     /// Most candidates of one host.
-    const HERE: usize = 24;
+    const MOST_OF_HOST: usize = 24;
     /// Most candidates over all hosts.
-    const ALL: usize = 16_384;
+    const MOST: usize = 16_384;
     /// Most members of one candidate.
     const MEMBERS: usize = 4_096;
     /// Most members of all candidates together.
@@ -115,11 +115,11 @@ impl Candidates {
     /// The mirror of a subtree becomes a candidate when it was suggested this often. One suggestion is not enough: most
     /// pairs that suggest such a mirror come from a mirror of the whole host, one of whose folders holds copies of
     /// other pages.
-    const HINTS: u32 = 4;
+    const HINTS_NEEDED: u32 = 4;
     /// Most mirrors of subtrees whose suggestions are counted.
-    const COUNTED: usize = 4_096;
+    const MOST_HINTED: usize = 4_096;
     /// A candidate with more agreeing pairs than this is not given up for another candidate of its host.
-    const KEPT: u32 = 4;
+    const SAFE_FROM_REMOVAL: u32 = 4;
 
     /// The candidates of a host.
     pub fn of(&self, host: &str) -> &[CandidateId] {
@@ -140,7 +140,7 @@ impl Candidates {
         &mut self,
         id: CandidateId,
         lesson: &Lesson<'_>,
-        TestedClasses { class, own, folder }: TestedClasses,
+        TestedClasses { class, class_without, folder }: TestedClasses,
         shown: &dyn Fn(UrlId) -> Result<Option<Content>>,
     ) -> Result<Proof> {
         let applies = folder.is_some();
@@ -150,7 +150,7 @@ impl Candidates {
             Some(Member { tested: true, .. }) => None,
             Some(member) if member.id != lesson.id => Some(member.content),
             Some(_) => None,
-            None if applies && class != own => shown(class)?,
+            None if applies && class != class_without => shown(class)?,
             None => None,
         };
         if known.is_some() || applies && candidate.members.len() < Self::MEMBERS {
@@ -245,20 +245,20 @@ impl Candidates {
     /// Makes room for one more candidate of a host. If the host has too many, the one with the fewest agreeing pairs is
     /// given up; if there are several of these, the oldest. False if all of them have many agreeing pairs.
     fn make_room(&mut self, host: &str) -> bool {
-        if self.of(host).len() < Self::HERE {
+        if self.of(host).len() < Self::MOST_OF_HOST {
             return true;
         }
         let agreed = |id: &CandidateId| self.by_id.get(id).map_or(0, |candidate| candidate.evidence.agreed);
         let weakest = self.of(host).iter().copied().map(|id| (agreed(&id), id)).min();
         match weakest {
-            Some((agreed, id)) if agreed <= Self::KEPT => self.forget(id).is_some(),
+            Some((agreed, id)) if agreed <= Self::SAFE_FROM_REMOVAL => self.forget(id).is_some(),
             _ => false,
         }
     }
 
     /// Gives up the oldest candidates while there are too many, or too many members.
     pub fn shrink(&mut self) {
-        while (self.by_id.len() > Self::ALL || self.members > Self::ALL_MEMBERS)
+        while (self.by_id.len() > Self::MOST || self.members > Self::ALL_MEMBERS)
             && let Some((oldest, _)) = self.by_id.first_key_value()
         {
             self.forget(*oldest);
@@ -271,12 +271,12 @@ impl Candidates {
         if rewrite.host() == rewrite.target_host() || is_host(from) && is_host(to) {
             return true;
         }
-        if self.hints.len() >= Self::COUNTED {
+        if self.hints.len() >= Self::MOST_HINTED {
             self.hints.clear();
         }
         let hints = self.hints.entry(rewrite.clone()).or_default();
         *hints += 1;
-        *hints >= Self::HINTS
+        *hints >= Self::HINTS_NEEDED
     }
 
     /// Applies the proven rules and the leading candidates to a URL.
@@ -354,7 +354,7 @@ mod tests {
         let keys = Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([7; KeyHasher::SECRET]) };
         let proven = Proven::open(keys, &session).unwrap();
         let mut candidates = Candidates::default();
-        let hosts = Candidates::ALL as u64 + 500;
+        let hosts = Candidates::MOST as u64 + 500;
         for host in 0..hosts {
             let page = |query: &str| url(&format!("http://h{host}.test/x{query}"));
             let id = |url| UrlId { url, ..UrlId::default() };
@@ -365,13 +365,13 @@ mod tests {
                 let id_of = id(host * 10 + text + class);
                 let lesson =
                     Lesson { url: &page, id: id_of, content, twin: None, barren: false, depth: 0, offspring: 0 };
-                let place = TestedClasses { class: id(class), own: id(99), folder: Some(1) };
+                let place = TestedClasses { class: id(class), class_without: id(99), folder: Some(1) };
                 candidates.test(last, &lesson, place, &|_| Ok(None)).unwrap();
             }
             candidates.shrink();
         }
-        assert_eq!(candidates.by_id.len(), Candidates::ALL);
-        assert_eq!(candidates.watching.len(), Candidates::ALL);
+        assert_eq!(candidates.by_id.len(), Candidates::MOST);
+        assert_eq!(candidates.watching.len(), Candidates::MOST);
         assert_eq!(
             candidates.members,
             candidates.by_id.values().map(|candidate| candidate.members.len()).sum::<usize>()

@@ -4,10 +4,11 @@
 //! agree, or they differ. For the statistics, each pair is one Bernoulli trial.
 //!
 //! **Proof** is a sequential probability ratio test. It decides between two shares of agreeing pairs: at least
-//! [`Proof::TRUE`], and at most [`Proof::FALSE`]. Without prior evidence, a rule with a share of at most [`Proof::FALSE`]
-//! is accepted with a probability of at most α / (1 − β), and a rule with a share of at least [`Proof::TRUE`] is refuted
-//! with a probability of at most β / (1 − α) (Wald's bounds; α is [`Proof::ALPHA`], β is [`Proof::BETA`]). The pair that
-//! suggested the rule is not counted. If all pairs agree, 33 pairs prove a rule.
+//! [`Proof::SHARE_IF_TRUE`], and at most [`Proof::SHARE_IF_FALSE`]. Without prior evidence, a rule with a share of at
+//! most [`Proof::SHARE_IF_FALSE`] is accepted with a probability of at most α / (1 − β), and a rule with a share of at
+//! least [`Proof::SHARE_IF_TRUE`] is refuted with a probability of at most β / (1 − α) (Wald's bounds; α is
+//! [`Proof::ALPHA`], β is [`Proof::BETA`]). The pair that suggested the rule is not counted. If all pairs agree, 33
+//! pairs prove a rule.
 //!
 //! The same software often runs on several hosts. So the pairs of other hosts are prior evidence for a rule of the same
 //! shape (the same parameter, folder or ending, or whole hosts as mirrors). They count half, and at most as odds of a
@@ -15,9 +16,9 @@
 //! ignored, because hosts differ.
 //!
 //! **Watch** is a cumulative sum over the trials of a proven rule. Each trial adds the log-likelihood ratio of a share
-//! of [`Watch::BROKEN`] against [`Proof::TRUE`]; the sum is never below zero. Two failures within about ten trials
-//! bring it to [`Watch::LIMIT`], and the rule is withdrawn. A rule that is right 99 times in 100 comes to the limit
-//! about once in 1,000 trials.
+//! of [`Watch::BROKEN`] against [`Proof::SHARE_IF_TRUE`]; the sum is never below zero. Two failures within about ten
+//! trials bring it to [`Watch::LIMIT`], and the rule is withdrawn. A rule that is right 99 times in 100 comes to the
+//! limit about once in 1,000 trials.
 //!
 //! # References
 //!
@@ -79,9 +80,9 @@ pub enum Proof {
 impl Proof {
     /// At least this share of the pairs of a true rule agree. The others differ because pages change between two
     /// fetches.
-    pub const TRUE: f64 = 0.99;
+    pub const SHARE_IF_TRUE: f64 = 0.99;
     /// At most this share of the pairs of a false rule agree.
-    pub const FALSE: f64 = 0.8;
+    pub const SHARE_IF_FALSE: f64 = 0.8;
     /// About the probability that a false rule is accepted without prior evidence.
     pub const ALPHA: f64 = 0.001;
     /// About the probability that a true rule is refuted.
@@ -93,8 +94,9 @@ impl Proof {
 
     /// Tests a rule. `elsewhere` is the evidence for rules of the same shape on other hosts.
     pub fn of(evidence: Evidence, elsewhere: Evidence) -> Self {
-        let ratio = evidence.ratio(Self::TRUE, Self::FALSE);
-        let prior = (Self::ELSEWHERE * elsewhere.ratio(Self::TRUE, Self::FALSE)).clamp(0.0, Self::PRIOR.ln());
+        let ratio = evidence.ratio(Self::SHARE_IF_TRUE, Self::SHARE_IF_FALSE);
+        let prior =
+            (Self::ELSEWHERE * elsewhere.ratio(Self::SHARE_IF_TRUE, Self::SHARE_IF_FALSE)).clamp(0.0, Self::PRIOR.ln());
         if ratio >= ((1.0 - Self::BETA) / Self::ALPHA).ln() - prior {
             Proof::Proven
         } else if ratio <= (Self::BETA / (1.0 - Self::ALPHA)).ln() {
@@ -119,9 +121,9 @@ impl Watch {
     pub const LIMIT: f64 = 3.7;
 
     /// Counts one more trial. False if the rule must be withdrawn.
-    pub fn holds(&mut self, agrees: bool) -> bool {
+    pub fn count(&mut self, agrees: bool) -> bool {
         let one = Evidence { agreed: u32::from(agrees), differed: u32::from(!agrees) };
-        self.sum = (self.sum + one.ratio(Self::BROKEN, Proof::TRUE)).max(0.0);
+        self.sum = (self.sum + one.ratio(Self::BROKEN, Proof::SHARE_IF_TRUE)).max(0.0);
         self.sum < Self::LIMIT
     }
 }
@@ -165,19 +167,19 @@ mod tests {
                 .count() as f64
                 / RUNS as f64
         };
-        let accepted = share(Proof::FALSE, Proof::Proven);
+        let accepted = share(Proof::SHARE_IF_FALSE, Proof::Proven);
         assert!(accepted <= 1.3 * Proof::ALPHA / (1.0 - Proof::BETA), "{accepted} of the false rules accepted");
-        let refuted = share(Proof::TRUE, Proof::Refuted);
+        let refuted = share(Proof::SHARE_IF_TRUE, Proof::Refuted);
         assert!(refuted <= 1.3 * Proof::BETA / (1.0 - Proof::ALPHA), "{refuted} of the true rules refuted");
     }
 
     #[test]
     fn two_failed_trials_in_a_row_withdraw_and_one_does_not() {
         let mut watch = Watch::default();
-        assert!(watch.holds(false));
-        assert!((0..30).all(|_| watch.holds(true)));
-        assert!(watch.holds(false));
-        assert!(!watch.holds(false));
+        assert!(watch.count(false));
+        assert!((0..30).all(|_| watch.count(true)));
+        assert!(watch.count(false));
+        assert!(!watch.count(false));
     }
 
     proptest! {

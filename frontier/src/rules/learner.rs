@@ -80,9 +80,10 @@ impl Rules {
         self.proven.get(id)
     }
 
-    /// A URL's turn has come. If rules stop the URL, returns the stop and the state of the representative. (A trap has
-    /// no representative; that counts as [`StandIn::Well`].) If no other URL of its class was fetched well or is
-    /// queued, the URL becomes the representative of the class.
+    /// Decides whether rules stop a URL whose turn has come. `None`: it is fetched, and if no other URL of its class
+    /// was fetched well or is queued, it becomes the representative of the class. Otherwise returns the stop, and
+    /// whether the representative was fetched well or is still queued. (A trap has no representative; for a trap this
+    /// returns [`StandIn::Well`].)
     pub(crate) fn meet(
         &mut self,
         url: &Url,
@@ -233,13 +234,13 @@ impl Rules {
         if ids.is_empty() {
             return Ok(learned);
         }
-        let own = self.proven.class(lesson.url, lesson.id).0;
+        let class_without = self.proven.class(lesson.url, lesson.id).0;
         for id in ids {
             let Some(rewrite) = self.candidates.rewrite(id) else { continue };
             let target = rewrite.apply(lesson.url);
-            let class = target.as_ref().map_or(own, |target| self.proven.class_of(target));
+            let class = target.as_ref().map_or(class_without, |target| self.proven.class_of(target));
             let folder = target.map(|_| folder(lesson.url));
-            let place = TestedClasses { class, own, folder };
+            let place = TestedClasses { class, class_without, folder };
             let proof = self.candidates.test(id, lesson, place, &|class| shown(class, shows, urls, session))?;
             match proof {
                 Proof::Open => {}

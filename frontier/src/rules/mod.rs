@@ -18,12 +18,15 @@
 //!    something else ends the rule in the folder of that URL. Two failed trials close together withdraw the whole rule,
 //!    and the URLs that it stopped are queued again.
 //!
-//! The representative of a class is the URL that is on record as such. If no URL is on record, or that URL failed, the
-//! class itself is the representative, if it was fetched well or is queued. Otherwise the next URL of the class whose
-//! turn comes is put on record as the representative. The proof of a rule also puts representatives on record: in each
-//! class that tested the rule, the page that was fetched first. If another URL is on record, the class itself is
-//! stopped, too, when its turn comes. The same holds if a mirror turns a URL of another host that was fetched well into
-//! the class.
+//! The representative of a class is the first of these:
+//!
+//! 1. The URL that is on record for the class, unless it failed.
+//! 2. The class itself, if it was fetched well or is queued.
+//! 3. The next URL of the class whose turn comes. It is then put on record.
+//!
+//! When a rule is proven, the page that was fetched first in each class that tested the rule is put on record. If
+//! another URL is on record, the class itself is stopped, too, when its turn comes. The same holds if a mirror turns a
+//! URL of another host that was fetched well into the class.
 //!
 //! A URL whose representative is still queued is stopped, too. When the representative was fetched, the stopped URL is
 //! tried or stays stopped. If the representative has no good answer, the stopped URL is queued again.
@@ -32,9 +35,10 @@
 //! text, and no new link out of the family, but ever more links to URLs of the family. The URLs of a trap are stopped,
 //! and some of them are tried.
 //!
-//! Rules act when the turn of a URL comes, and when a duplicate links to a URL that its twin does not link to. They
-//! never change the queue. Nothing here reads a clock or opens a socket. What is learned goes into the session, which
-//! the caller commits. Start to read at `learner`, which puts these parts together.
+//! A rule can stop a URL at two moments: when the turn of the URL comes, and when a duplicate is found to have a link
+//! that its twin does not have. Proving a rule removes nothing from the queue. Nothing here reads a clock or opens a
+//! socket. What is learned goes into the session, which the caller commits. Start to read at `learner`, which puts
+//! these parts together.
 
 mod candidates;
 mod evidence;

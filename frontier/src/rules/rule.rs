@@ -117,7 +117,7 @@ impl Rule {
     /// Counts one more trial. False if the rule must be withdrawn now.
     pub(super) fn tried(&mut self, agrees: bool) -> bool {
         self.trials.add(agrees);
-        self.watch.holds(agrees)
+        self.watch.count(agrees)
     }
 
     /// Puts the rule on record.

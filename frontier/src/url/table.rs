@@ -67,19 +67,20 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (
         Kind::HeldFor,
         Kind::Queued,
-        "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it; all its counterparts fell; \
-         its pair of hosts fell; its counterpart was never fetched; a trial; rescue; its lot was released; another mode",
+        "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it; all its counterparts \
+         failed; a trial showed that the two hosts differ; its counterpart was never fetched; a trial; rescue; its lot \
+         was released; another mode",
     ),
     (
         Kind::HeldFor,
         Kind::HeldFor,
-        "its counterpart fell, and another twin has one; its counterpart redirects, or waits for another URL",
+        "its first counterpart failed, and another twin has one; its counterpart redirects, or waits for another URL",
     ),
-    (Kind::HeldFor, Kind::HeldAs, "its counterpart is itself news"),
+    (Kind::HeldFor, Kind::HeldAs, "its counterpart is itself held as news"),
     (
         Kind::HeldFor,
         Kind::Stopped,
-        "its counterpart is itself news, and a learned rule names a fetched page that shows the same",
+        "its counterpart is itself held as news, and a learned rule names a fetched page that shows the same",
     ),
     (Kind::HeldFor, Kind::Refused, NO_PLACE),
     (
@@ -94,7 +95,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (
         Kind::Stopped,
         Kind::Queued,
-        "its representative fell, or was never fetched; its rule failed in its folder, or was withdrawn; a trial; rescue; \
+        "its representative failed, or was never fetched; its rule failed in its folder, or was withdrawn; a trial; rescue; \
          its lot was released; another mode; `demote`, when its host has nothing else to do, or at the end",
     ),
     (Kind::Stopped, Kind::Stopped, "its representative redirects, or waits for another URL"),

@@ -34,8 +34,8 @@ pub struct Urls {
 }
 
 impl Urls {
-    /// The store that is being opened has a queue entry for this URL. If there are several entries, the one in the best
-    /// band counts. Call this for all queue entries before [`Urls::open`].
+    /// Records that a queue entry for this URL was found while the store is opened. If there are several entries, the
+    /// one in the best band counts. Call this for all queue entries before [`Urls::open`].
     pub fn found_queued(&mut self, url: u64, band: u8) {
         let better = match self.get(url) {
             Some(Standing::Queued { band: known, .. }) => band < known,
@@ -175,7 +175,7 @@ impl Urls {
         if let Standing::Queued { note: note @ Note::None, .. } = &mut now
             && from != Kind::Unmet
         {
-            // URLs may be held for this one. That was not checked, so it is checked when this one was fetched.
+            // Other URLs may be held for this one. This is not looked up now, but after this one was fetched.
             *note = Note::Awaited;
         }
         self.forbidden.changes(id.site, standing, now);

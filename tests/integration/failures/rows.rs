@@ -141,7 +141,7 @@ pub const ROWS: [Row; 25] = [
             "disallow",
             Server::Is(Manner::Disallow),
             "withheld_robots",
-            "robots.txt says no",
+            "robots.txt forbids it",
             "crawler_urls_refused{reason=\"robots\"} 1",
         )
     },

@@ -130,7 +130,7 @@ fn watch(
             return Ok((last, ExitCode::from(exit::STOPPED)));
         }
         if stopping.is_none() && !any_runs && display.is_stuck(status) {
-            say!("no worker is left, and nobody starts one: the same command goes on");
+            say!("all workers have ended; run the same command again to go on");
             return Ok((last, ExitCode::from(exit::FAILED)));
         }
     }

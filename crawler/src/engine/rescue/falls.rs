@@ -8,11 +8,11 @@
 //!
 //! So other lots are tried first. A page *opens* a link if the URL of the link was not found before. When nothing else
 //! is left to try, the waiting lots whose pages opened the most links fall: in the example, the lists come before the
-//! articles. If the budget ends before that, lots that still open links and have few URLs left fall on *credit*. Such a
-//! lot is mostly a *chain*: each list links to the next one, and only the next one is known. The credit bounds the
-//! fetches that bring nothing: half of what the waiting lots would cost, for all chains together. If a chain is held
-//! for pages of another host, it is not longer than the chain there, and its credit is at least 5 % of the pages
-//! fetched, even if no lot waits.
+//! articles. If the budget ends before that, lots that still open links and have few URLs left fall all the same, with
+//! a limit on the fetches that bring nothing. This limit is their *credit*. Such a lot is mostly a *chain*: each list
+//! links to the next one, and only the next one is known. All chains together get half of the fetches that the waiting
+//! lots would cost. If a chain is held for pages of another host, it is not longer than the chain there, and its credit
+//! is at least 5 % of the pages fetched, even if no lot waits.
 //!
 //! Whenever a lot falls, the lots that still wait are *excused*: their earlier trials do not decide any more. When
 //! everything that the fallen lot leads to is fetched, the excused lots are tried again. If they lead to new pages even
@@ -45,8 +45,9 @@ impl Falls {
     /// A lot falls together with the best one if its pages opened at least 1 / `AS_GOOD` as many links. Two lists of
     /// one kind often differ by so much, because links of the list that was found later were known already.
     const AS_GOOD: f64 = 2.0;
-    /// For this many pages fetched, a lot gets one fetch of credit, if its URLs are held or stopped for pages of another
-    /// host. This is the share that the rescue may cost by default. (A lot without credit may cost `WORTH` fetches.)
+    /// For this many pages fetched, a lot gets one fetch of credit, if its URLs are held or stopped for pages of
+    /// another host. This is the share that the rescue may cost by default. (A lot without credit may cost `WORTH`
+    /// fetches.)
     const CREDIT: u64 = 20;
 
     /// The lots that fall because pages of them are new, and those that wait.
@@ -66,7 +67,7 @@ impl Falls {
         frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<Self> {
-        let is_chain = |result: &LotResults| result.opened_last > 0;
+        let is_chain = |result: &LotResults| result.opened_newest > 0;
         if self.waiting.is_empty() && !lots.values().any(is_chain) {
             return Ok(self);
         }
@@ -213,7 +214,7 @@ fn retain_worth(
 ) -> Result<()> {
     let left = left_of(lots.keys().copied(), of, frontier, ledger)?;
     lots.retain(|lot, result| {
-        let is_worth = |left: u64| left <= Rescue::FEW || result.gained * Rescue::WORTH >= result.drawn_last;
+        let is_worth = |left: u64| left <= Rescue::FEW || result.gained * Rescue::WORTH >= result.drawn_newest;
         left.get(lot).is_some_and(|left| is_worth(*left))
     });
     Ok(())

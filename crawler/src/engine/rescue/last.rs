@@ -58,26 +58,26 @@ impl LastRound<'_> {
     pub fn lost(&self, left: &BTreeMap<Lot, u64>, fallen: &dyn Fn(Lot) -> bool) -> [f64; 3] {
         let LastRound { population, .. } = *self;
         let last = || self.results.iter().filter(|(_, result)| result.round == self.number);
-        let drawn: u64 = last().map(|(_, result)| result.drawn_last).sum();
-        let all: u64 = last().map(|(_, result)| result.gained_last).sum();
+        let drawn: u64 = last().map(|(_, result)| result.drawn_newest).sum();
+        let all: u64 = last().map(|(_, result)| result.gained_newest).sum();
         let share = (drawn as f64 / population.max(1) as f64).min(1.0);
         // `here` and `elsewhere` count new pages of the sample. Each stands for an equal share of the pages that are
         // left. A new page of a lot without further URLs only stands for other lots.
         let (mut here, mut elsewhere) = (0, 0.0);
-        for (lot, result) in last().filter(|(_, result)| result.gained_last > 0) {
+        for (lot, result) in last().filter(|(_, result)| result.gained_newest > 0) {
             if left.contains_key(lot) {
-                here += result.gained_last;
+                here += result.gained_newest;
             } else if !fallen(result.family) {
-                elsewhere += weight(result.gained_last + result.after_fall, share);
+                elsewhere += weight(result.gained_newest + result.after_fall, share);
             }
         }
         let left_over = population.saturating_sub(drawn);
         let behind = self.behind(left_over.min(self.held_back), drawn, fallen);
         let of = |left: u64, new: u64| estimate(Sample { left, drawn, new: new.min(drawn) });
         let unknown = Lost { estimate: 0.0, low: 0.0, high: self.held_back as f64 };
-        // The same sample has also decided which lots were released. So the upper end from the rest of the sample would
-        // be too low, and the upper end from the whole sample is used. The new pages of one lot are missed together or
-        // not at all, so lots elsewhere do not raise the lower end.
+        // The upper end comes from the whole sample. The rest of the sample alone would give a value that is too low,
+        // because the same sample has decided which lots were released. Lots elsewhere do not raise the lower end: the
+        // new pages of one lot are missed all together or not at all.
         let rest = of(left_over + behind, here + elsewhere.round() as u64).zip(of(left_over, here));
         let farthest = self.behind(self.held_back, drawn, fallen);
         let farthest = if self.held_back == 0 { 0 } else { farthest.max(self.unmet.min(self.fetched)) };
@@ -101,7 +101,7 @@ impl LastRound<'_> {
     fn behind(&self, left: u64, drawn: u64, fallen: &dyn Fn(Lot) -> bool) -> u64 {
         let is_left = |lot: Lot, result: &LotResults| !fallen(lot) && !fallen(result.family);
         let last = self.results.iter().filter(|(lot, result)| result.round == self.number && is_left(**lot, result));
-        let opened: u64 = last.map(|(_, result)| result.opened_last).sum();
+        let opened: u64 = last.map(|(_, result)| result.opened_newest).sum();
         let links = opened as f64 / drawn.max(1) as f64;
         let behind = if links < 1.0 { left as f64 * links / (1.0 - links) } else { f64::INFINITY };
         if left == 0 { 0 } else { (behind as u64).min(self.fetched) }
@@ -130,13 +130,14 @@ mod tests {
         let mut results = BTreeMap::<Lot, LotResults>::new();
         for (lot, new) in &urls[..drawn] {
             let result = results.entry(Lot(*lot)).or_insert(LotResults { round: 1, ..LotResults::default() });
-            result.drawn_last += 1;
-            result.gained_last += u64::from(*new);
+            result.drawn_newest += 1;
+            result.gained_newest += u64::from(*new);
         }
-        let fell: Vec<Lot> = results.iter().filter(|(_, result)| result.gained_last > 0).map(|(lot, _)| *lot).collect();
+        let fell: Vec<Lot> =
+            results.iter().filter(|(_, result)| result.gained_newest > 0).map(|(lot, _)| *lot).collect();
         for lot in &fell {
             let result = results.get_mut(lot).unwrap();
-            result.after_fall = m - result.gained_last;
+            result.after_fall = m - result.gained_newest;
         }
         let held_back = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&Lot(*lot))).count() as u64;
         let lost = urls[drawn..].iter().filter(|(lot, new)| *new && !fell.contains(&Lot(*lot))).count() as u64;
@@ -156,7 +157,7 @@ mod tests {
     #[test]
     fn what_lies_behind_raises_the_upper_end() {
         let high = |opened, fetched| {
-            let drawn = LotResults { round: 1, drawn_last: 40, opened_last: opened, ..LotResults::default() };
+            let drawn = LotResults { round: 1, drawn_newest: 40, opened_newest: opened, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
             let last = LastRound {
                 results: &results,
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn new_pages_that_lead_to_others_raise_the_upper_end() {
         let lost = |opened, fetched| {
-            let drawn = LotResults { round: 1, drawn_last: 40, ..LotResults::default() };
+            let drawn = LotResults { round: 1, drawn_newest: 40, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
             let (population, held_back) = (440, 400);
             let last = LastRound { results: &results, number: 1, population, held_back, fetched, unmet: 0, opened };
@@ -194,8 +195,8 @@ mod tests {
 
     #[test]
     fn what_the_sample_found_leads_on() {
-        let high = |opened_last| {
-            let drawn = LotResults { round: 1, drawn_last: 1, opened_last, ..LotResults::default() };
+        let high = |opened_newest| {
+            let drawn = LotResults { round: 1, drawn_newest: 1, opened_newest, ..LotResults::default() };
             let results = BTreeMap::from([(Lot(1), drawn)]);
             let last = LastRound {
                 results: &results,

@@ -2,19 +2,23 @@
 //! stopped). In `demote`, these are only URLs in traps and URLs that a known corpus has; `keep` has no rescue. The
 //! sample finds pages that are no copies. At the end, the rescue estimates the number of pages that were lost.
 //!
-//! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue works in rounds:
+//! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). A page is *new* if it is no
+//! copy. A trial *led* to a new page if its page is a copy that links to one, directly or through further copies. A lot
+//! *gained* something if a trial of it was new or led to a new page. A page *opened* a link if the URL of the link was
+//! not met before. A lot that *falls* is released: all its URLs are queued, and those that are found later are
+//! followed. The rescue works in rounds:
 //!
 //! 1. A *round* draws one or two URLs from each of as many lots as the budget allows, and queues them as trials. Each
 //!    family of lots ([`frontier::Lots::family`]) has an equal share of the round. First come URLs of lots whose pages
 //!    had the most links that were not found before, and of lots that were not tried yet ([`trials::Openness`]). Of
 //!    these, URLs that are farthest from the seeds come first; of those that are equally far, the ones whose
 //!    counterparts led to the most pages ([`led`]).
-//! 2. When all trials are fetched, each lot with a new page *falls*: all its URLs are queued, and those that are found
-//!    later are followed ([`frontier::Frontier::fall`]). A lot with a page that only led to a new page has gained
-//!    something, too. (For example, a list that two hosts share may lead to pages that only one of them has.) It waits
-//!    until nothing else is left to try ([`falls`]). If at least [`Rescue::ALIKE`] lots of a family have gained
-//!    something, and these are at least one in [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole family
-//!    falls. URLs that are held for one counterpart fall in a similar way ([`siblings`]).
+//! 2. When all trials are fetched, each lot with a new page falls ([`frontier::Frontier::fall`]). A lot with a page
+//!    that only led to a new page has gained something, too. (For example, a list that two hosts share may lead to
+//!    pages that only one of them has.) It waits until nothing else is left to try ([`falls`]). If at least
+//!    [`Rescue::ALIKE`] lots of a family have gained something, and these are at least one in [`Rescue::ALIKE_ONE_IN`]
+//!    of those that were tried, the whole family falls. URLs that are held for one counterpart fall in a similar way
+//!    ([`siblings`]).
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
 //!    found before. So the rescue follows lists to the pages that they list. Most rounds try only those of these lots
 //!    whose pages had the most such links ([`trials::retain_opening`]). A second URL of a lot is tried after all other
@@ -293,7 +297,8 @@ impl Rescue {
         frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<BTreeMap<Lot, u64>> {
-        let with_new = results.iter().filter(|(_, result)| result.round == self.state.number && result.gained_last > 0);
+        let with_new =
+            results.iter().filter(|(_, result)| result.round == self.state.number && result.gained_newest > 0);
         left_of(with_new.map(|(lot, _)| *lot), of, frontier, ledger)
     }
 

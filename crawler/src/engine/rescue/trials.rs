@@ -13,7 +13,11 @@ use super::siblings::{NewPages, SiblingResults};
 use super::state::Excused;
 use crate::spaces;
 
-/// A URL that was drawn, or followed because its lot has fallen, or that lies behind such a URL.
+/// The record of a URL that the rescue fetched. There are three kinds:
+///
+/// 1. The URL was drawn (`round` is not 0).
+/// 2. It was fetched because its lot has fallen (`round` is 0, `lot` is not).
+/// 3. A page of the first two kinds links to it (both are 0).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
     /// The round that drew it; 0 if it was not drawn.
@@ -103,8 +107,8 @@ impl Results {
         self.by(|lots| lots.lot)
     }
 
-    /// The results of each lot, without those trials that are `excused`. A lot all of whose trials are excused counts as
-    /// one that was not tried.
+    /// The results of each lot, without those trials that are `excused`. A lot all of whose trials are excused counts
+    /// as one that was not tried.
     pub fn lots_without(&self, excused: &BTreeMap<Lot, Excused>) -> BTreeMap<Lot, LotResults> {
         let mut lots = self.lots();
         lots.retain(|lot, result| {
@@ -165,12 +169,13 @@ pub struct LotResults {
     pub lot: Lot,
     /// The family of the lot.
     pub family: Lot,
-    /// The latest round that drew from it.
+    /// The newest round that drew a URL of it. The fields that end in `_newest` are about this round. It need not be
+    /// the last round of the rescue, from which the estimate is made.
     pub round: u32,
     /// The number of URLs that this round drew and that were answered or given up.
-    pub drawn_last: u64,
+    pub drawn_newest: u64,
     /// The number of URLs that this round drew and whose pages were new, or led to new ones.
-    pub gained_last: u64,
+    pub gained_newest: u64,
     /// The number of URLs that were drawn in all rounds.
     pub trials: u64,
     /// The number of URLs, of all rounds, whose pages were new, or led to new ones.
@@ -180,7 +185,7 @@ pub struct LotResults {
     /// The number of links of its pages, in all rounds, that were not found before.
     pub opened: u64,
     /// Those of them on the pages that the latest round drew.
-    pub opened_last: u64,
+    pub opened_newest: u64,
     /// Of the URLs that were followed because the lot had fallen: the number of those whose pages were new or led to
     /// new ones.
     pub after_fall: u64,
@@ -190,21 +195,21 @@ impl LotResults {
     /// Adds one trial.
     fn add(&mut self, trial: TrialRecord) {
         let gained = u64::from(trial.gained());
-        let (drawn_last, gained_last) = if trial.new.is_some() { (1, gained) } else { (0, 0) };
+        let (drawn_newest, gained_newest) = if trial.new.is_some() { (1, gained) } else { (0, 0) };
         let (round, opened, new) = (trial.round, trial.opened.into(), u64::from(trial.new == Some(true)));
-        let opened_last = opened;
-        self.join(&Self { round, drawn_last, gained_last, trials: 1, gained, new, opened, opened_last, ..*self });
+        let opened_newest = opened;
+        self.join(&Self { round, drawn_newest, gained_newest, trials: 1, gained, new, opened, opened_newest, ..*self });
     }
 
     /// Adds the results of other URLs of the same lot.
     fn join(&mut self, other: &Self) {
         if other.round > self.round {
-            (self.round, self.drawn_last, self.gained_last, self.opened_last) = (other.round, 0, 0, 0);
+            (self.round, self.drawn_newest, self.gained_newest, self.opened_newest) = (other.round, 0, 0, 0);
         }
         if other.round == self.round {
-            self.drawn_last += other.drawn_last;
-            self.gained_last += other.gained_last;
-            self.opened_last += other.opened_last;
+            self.drawn_newest += other.drawn_newest;
+            self.gained_newest += other.gained_newest;
+            self.opened_newest += other.opened_newest;
         }
         self.trials += other.trials;
         self.gained += other.gained;

@@ -63,7 +63,8 @@ pub(in crate::engine) struct Continuous {
 pub(super) const AGAIN: Seconds = DAY as Seconds;
 /// While new URLs come first, the next visit is considered again after this many seconds.
 pub(super) const DEFER: Seconds = 1;
-/// Visits a day over all hosts: more than any machine makes. The hosts' delays and the least gain are the bounds.
+/// Visits a day over all hosts. The number is so high that it never limits anything: the delays of the hosts and
+/// `--min-gain` limit the visits.
 const BUDGET: f32 = 1e9;
 
 impl Continuous {

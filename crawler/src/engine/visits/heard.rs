@@ -1,5 +1,5 @@
-//! Compares what a host said about changes of a page with what a visit shows: whether a change had been announced, and
-//! whether an announced change was one.
+//! Checks, after a visit, what the host had said about changes of the page: did the sitemap announce the change, and
+//! did the page change when the sitemap said so?
 
 use dedup_stage::store::{Session, codec};
 use dedup_stage::url::PageId;

@@ -121,9 +121,9 @@ impl Visits {
     ) -> Result<Self> {
         let mut roster = Roster::read(session, trusts, priority)?;
         let since = (round.visits > 0).then_some(round.started);
-        let RoundPlan { order, checks, reserve, tries, trusted, left, freshness, refresh, hosts: known } =
+        let RoundPlan { order, checks, reserve, tries, trusted, departed, freshness, refresh, hosts: known } =
             plan::plan(&mut roster, since, min_age, now);
-        round.left = left;
+        round.left = departed;
         round.trusted = trusted.saturating_sub(checks.len() as u64 + round.checked - round.diverged);
         if round.visits == 0 {
             round.freshness_before = freshness;

@@ -32,8 +32,9 @@ pub(super) struct RoundPlan {
     pub tries: Vec<usize>,
     /// The number of trusted copies.
     pub trusted: u64,
-    /// Copies that left their clusters unchecked, because many copies of their pair have diverged.
-    pub left: u64,
+    /// The number of copies that leave their clusters without a check, because many copies of their pair of hosts have
+    /// diverged.
+    pub departed: u64,
     /// The share of pages that have not changed since their last visit, 0..1, as estimated.
     pub freshness: f64,
     /// The estimates of change rates, and how far hosts are believed.
@@ -46,8 +47,8 @@ pub(super) struct RoundPlan {
 pub(super) const CHECKS: f64 = 0.06;
 /// A copy whose risk is at least this leaves its cluster.
 const LEAVES: f32 = 0.5;
-/// The value of a visit to a URL that is missing, or was never answered, is multiplied by this. Few such URLs get a page
-/// later.
+/// The value of a visit to a URL that is missing, or was never answered, is multiplied by this. Few such URLs get a
+/// page later.
 const RETURNS: f32 = 0.1;
 /// The delay that is assumed for each host, in seconds. Only estimates depend on it.
 pub(super) const DELAY: f32 = 1.0;
@@ -56,7 +57,7 @@ pub(super) const DELAY: f32 = 1.0;
 /// `None` at the beginning of a round. URLs that were requested within `min_age` milliseconds are left out.
 pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, now_ms: Millis) -> RoundPlan {
     let now = seconds(now_ms);
-    let (mut trusted, mut left) = (0, 0);
+    let (mut trusted, mut departed) = (0, 0);
     let done = |member: &Member| since.is_some_and(|since| member.asked >= since);
     let is_young = |member: &Member| now_ms.saturating_sub(member.asked) < min_age;
     let mut risks = Vec::new();
@@ -67,7 +68,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
         let risk = roster.risk(at, days(roster.members[at].checked, now));
         if risk >= LEAVES {
             roster.leave(at, 0.0, false);
-            left += 1;
+            departed += 1;
         } else {
             trusted += 1;
             risks.push((risk * roster.members[at].cluster.weight, at));
@@ -120,7 +121,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
     let mut sites = HashSet::new();
     let tries = apart.into_iter().filter(|at| sites.insert(roster.members[*at].id.site)).collect();
     let checks = reserve.drain(..wanted.saturating_sub(checked).min(reserve.len())).collect();
-    RoundPlan { order, checks, reserve, tries, trusted, left, freshness, refresh, hosts }
+    RoundPlan { order, checks, reserve, tries, trusted, departed, freshness, refresh, hosts }
 }
 
 /// Learns the estimates of change rates from all visits so far.

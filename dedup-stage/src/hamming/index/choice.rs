@@ -46,9 +46,8 @@ impl Index {
         }
     }
 
-    /// Returns two shares of all pairs of stored fingerprints, each summed over all tables. The first counts the pairs
-    /// in which a query for one fingerprint reads the other. The second counts those of them whose filters are within
-    /// the distance.
+    /// Returns two shares of all stored fingerprints, as means over queries for stored fingerprints, each summed over
+    /// all tables: those that a query reads, and those of them whose filters are within the distance.
     fn crowding(&self) -> (f64, f64) {
         let mut sample = Vec::new();
         let (mut i, step) = (0, self.gathered().div_ceil(Self::STORED).max(1));

@@ -85,6 +85,7 @@ pub struct Index {
     /// The number of sets that were used before `sets[0]` and are given up. A [`Probe`] sees by it that the sets have
     /// changed.
     past: usize,
+    /// The average number of entries in a bucket when the table grows ([`Fill::load`]).
     load: usize,
     level: Level,
 }
