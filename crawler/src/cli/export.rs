@@ -108,6 +108,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 impl Form {
+    /// Whether a file is written, and not stdout.
+    pub fn has_file(&self) -> bool {
+        self.output.is_some()
+    }
+
     /// Writes the lines that `fill` gives, in the chosen form.
     pub fn write(&self, mut fill: impl FnMut(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         let format = self.format.unwrap_or(Format::Jsonl);

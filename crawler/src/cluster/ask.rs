@@ -1,6 +1,7 @@
 //! Questions to a running worker, for which its directory is needed: why a URL was fetched, or an export. An asker
 //! sends the question to the subject of the share. The worker sends the answer in parts, and sends each part only after
-//! the asker has taken the one before.
+//! the asker has taken the one before. Before it begins, it says that it has heard the question: an asker that hears
+//! nothing knows soon that the worker may be gone ([`super::asking`]).
 //!
 //! Everybody who may use the brokers may ask. An answer changes nothing, and the brokers keep no part of it.
 
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_nats::{Client, HeaderMap, Message, Request, StatusCode};
+use async_nats::{Client, HeaderMap, Message, Request};
 use dedup_stage::store::{Reader, Session};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,6 @@ use tokio::time::timeout;
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
 use super::waiting::Wait;
-use super::{ClusterError, Result, broker};
 use crate::crawl::CrawlDir;
 
 /// The most bytes in a part. By default, brokers take messages of up to 1 MiB.
@@ -30,15 +30,18 @@ const PART: usize = 256 << 10;
 const MOST: usize = 4;
 /// The longest wait for the next step of the other side. An asker that takes no part for this time is gone, and so is a
 /// worker that sends none.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// The longest wait for a state that is closed. An engine that ends to move hosts mostly begins again within this time.
 const BEGIN: Duration = Duration::from_secs(20);
 /// The header that holds the kind of a part.
-const KIND: &str = "Crawler-Part";
+pub(super) const KIND: &str = "Crawler-Part";
 /// The kind of the last part of an answer.
-const END: &str = "end";
+pub(super) const END: &str = "end";
 /// The kind of a part that says why there is no answer. It is the last part.
-const FAILED: &str = "failed";
+pub(super) const FAILED: &str = "failed";
+/// The kind of a part without content: the worker has heard the question, and the answer follows. Programs that do not
+/// know this kind take it for an empty part.
+pub(super) const HEARD: &str = "heard";
 /// The kind of a part that another part follows.
 const MORE: &str = "more";
 
@@ -134,7 +137,7 @@ pub struct Responder {
     pub answers: Arc<dyn Answers>,
 }
 
-fn subject_of(cluster: &BrokerConnection, share: usize) -> String {
+pub(super) fn subject_of(cluster: &BrokerConnection, share: usize) -> String {
     cluster.subject(&format!("ask.{share}"))
 }
 
@@ -151,6 +154,10 @@ impl Responder {
             let (Some(to), true) = (reply, self.deadline.holds()) else { continue };
             let parts =
                 Parts { client: self.cluster.client.clone(), to, runtime: Handle::current(), open: self.open.clone() };
+            if let Err(error) = parts.hear().await {
+                tracing::debug!("a question was not answered: {error}");
+                continue;
+            }
             let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
             let responder = self.clone();
             spawn_blocking(move || {
@@ -200,6 +207,12 @@ impl Parts {
         self.client.send_request(self.to.clone(), request).await.map(drop).map_err(io::Error::other)
     }
 
+    /// Says that the question has come.
+    async fn hear(&self) -> io::Result<()> {
+        let heard = self.client.publish_with_headers(self.to.clone(), headers(HEARD), Default::default());
+        heard.await.map_err(io::Error::other)
+    }
+
     /// Sends the reason why there is no answer. Does not wait for the asker.
     fn fail(&self, why: &anyhow::Error) -> io::Result<()> {
         let why = format!("{why:#}").into_bytes().into();
@@ -231,52 +244,4 @@ impl Write for Parts {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Asks the worker that has a share, and writes its answer to `out`. Returns false if no worker has the share now; in
-/// that case nothing was written.
-///
-/// # Errors
-///
-/// If the worker cannot answer, or stops in the middle of its answer.
-pub async fn ask(cluster: &BrokerConnection, share: usize, question: &Question, out: &mut dyn Write) -> Result<bool> {
-    let (client, what) = (&cluster.client, "asking a worker");
-    let inbox = client.new_inbox();
-    let mut parts = client.subscribe(inbox.clone()).await.map_err(broker(what))?;
-    let json = serde_json::to_vec(question).map_err(io::Error::from)?;
-    client.publish_with_reply(subject_of(cluster, share), inbox, json.into()).await.map_err(broker(what))?;
-    client.flush().await.map_err(broker(what))?;
-    loop {
-        let part = timeout(PATIENCE, parts.next()).await.ok().flatten();
-        let Some(Message { status, headers, payload, reply, .. }) = part else {
-            let share = share + 1;
-            let what = format!("asking the worker of share {share}");
-            let error =
-                format!("no answer for {} s; `crawler cluster status` shows whether it is alive", PATIENCE.as_secs());
-            return Err(broker(&what)(error));
-        };
-        if status == Some(StatusCode::NO_RESPONDERS) {
-            return Ok(false);
-        }
-        let kind = headers.as_ref().and_then(|headers| headers.get(KIND)).map(|kind| kind.as_str().to_owned());
-        if kind.as_deref() == Some(FAILED) {
-            return Err(broker(what)(String::from_utf8_lossy(&payload)));
-        }
-        out.write_all(&payload)?;
-        if let Some(reply) = reply {
-            client.publish(reply, bytes::Bytes::new()).await.map_err(broker(what))?;
-            client.flush().await.map_err(broker(what))?;
-        }
-        if kind.as_deref() == Some(END) {
-            return Ok(true);
-        }
-    }
-}
-
-/// The error for a share that no worker has now. It tells the user where to ask instead.
-pub fn nobody(share: usize, host: &str, dir: &str, command: &str) -> ClusterError {
-    let share = share + 1;
-    ClusterError::Usage(format!(
-        "no worker has share {share} now. Its directory is {dir} on {host}; if nobody else has taken the share, ask there: {command}"
-    ))
 }

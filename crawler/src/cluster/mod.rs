@@ -28,6 +28,7 @@
 //!   earliest one full delay later for each host.
 
 mod ask;
+mod asking;
 mod board;
 mod commits;
 mod connect;
@@ -69,7 +70,7 @@ use async_nats::jetstream::{Error, ErrorCode};
 pub use ask::{Answers, Question};
 pub use connect::{Broker, BrokerArgs, BrokerConnection};
 pub use joining::WorkerShare;
-pub use owner::Owners;
+pub use owner::{Asked, Owners};
 pub use record::WantedState;
 pub use shares::Stay;
 pub use status::{CrawlStatus, LeaseState, OfWorker, status};
@@ -111,6 +112,9 @@ pub enum ClusterError {
     /// Another worker has the share of this worker.
     #[error("{0}")]
     Lost(String),
+    /// A worker says nothing, though its hosts are needed.
+    #[error("{0}")]
+    Silent(String),
     /// A thread or a file fails.
     #[error(transparent)]
     Io(#[from] std::io::Error),

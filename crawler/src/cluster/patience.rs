@@ -39,7 +39,12 @@ impl Fault for ClusterError {
         match self {
             Self::Broker { .. } => Lasts::UntilWell,
             Self::Missing(_) => Lasts::ShortOrEver,
-            Self::Usage(_) | Self::Refused { .. } | Self::Damaged(_) | Self::Lost(_) | Self::Io(_) => Lasts::Ever,
+            Self::Usage(_)
+            | Self::Refused { .. }
+            | Self::Damaged(_)
+            | Self::Lost(_)
+            | Self::Silent(_)
+            | Self::Io(_) => Lasts::Ever,
         }
     }
 }

@@ -91,14 +91,21 @@ pub enum LeaseState {
     Released,
 }
 
+/// The seconds without a renewal after which a lease is late. It is renewed every sixth of its length (in
+/// milliseconds).
+pub(super) fn late_after(length: u64) -> i64 {
+    (length / 3_000) as i64 + 1
+}
+
 impl LeaseState {
-    fn of(lease: Option<(Lease, i64)>, length: u64) -> Self {
+    /// The state of a lease, and the seconds since it was renewed. `length` is its length in milliseconds.
+    pub(super) fn of(lease: Option<(&Lease, i64)>, length: u64) -> Self {
+        let late = late_after(length);
         let length = (length / 1_000) as i64;
         match lease {
             None => Self::Never,
             Some((Lease { released: true, .. }, _)) => Self::Released,
-            // A lease is renewed every sixth of its length.
-            Some((_, renewed)) if renewed <= length / 3 + 1 => Self::Yes { renewed },
+            Some((_, renewed)) if renewed <= late => Self::Yes { renewed },
             Some((_, renewed)) => Self::Late { renewed, free_in: (length - renewed).max(0) },
         }
     }
@@ -133,7 +140,7 @@ pub(super) async fn look(access: &BrokerArgs, cluster: &BrokerConnection, board:
             (phase, stop_reason, stats.complete) = (Phase::Stopped, Some(StopReason::Stopped), false);
         }
         let held = board.get::<Lease>(&keys::lease(share)).await?;
-        let held = LeaseState::of(held.map(|lease| (lease.record, (now - lease.written).max(0))), lease);
+        let held = LeaseState::of(held.as_ref().map(|lease| (&lease.record, (now - lease.written).max(0))), lease);
         let links_wait = last_link(cluster, share).await? > links_at;
         let share = share + 1;
         workers.push(OfWorker {
@@ -160,6 +167,16 @@ impl CrawlStatus {
     /// Whether every share has come to its end.
     pub fn is_over(&self) -> bool {
         self.settled && !self.workers.is_empty() && self.workers.iter().all(|worker| worker.phase == Phase::Ended)
+    }
+
+    /// The workers of which nothing was heard lately, though they have not ended: their shares, and the seconds since
+    /// the lease was renewed.
+    pub fn silent(&self) -> impl Iterator<Item = (usize, i64)> {
+        let is_running = |worker: &&OfWorker| !matches!(worker.phase, Phase::Ended | Phase::Stopped);
+        self.workers.iter().filter(is_running).filter_map(|worker| match worker.held {
+            LeaseState::Late { renewed, .. } => Some((worker.share, renewed)),
+            _ => None,
+        })
     }
 
     /// The counters of all workers together.
@@ -262,12 +279,13 @@ mod tests {
     fn a_lease_is_late_when_two_renewals_are_missing() {
         let lease = |released| Lease { released, ..Lease::default() };
         for (seen, held) in [
-            (None, LeaseState::Never),
+            (None::<(Lease, i64)>, LeaseState::Never),
             (Some((lease(true), 900)), LeaseState::Released),
             (Some((lease(false), 5)), LeaseState::Yes { renewed: 5 }),
             (Some((lease(false), 12)), LeaseState::Late { renewed: 12, free_in: 18 }),
             (Some((lease(false), 90)), LeaseState::Late { renewed: 90, free_in: 0 }),
         ] {
+            let seen = seen.as_ref().map(|(lease, renewed)| (lease, *renewed));
             assert_eq!(LeaseState::of(seen, 30_000), held);
         }
     }

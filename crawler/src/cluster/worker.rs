@@ -1,5 +1,6 @@
 //! A worker: a process that crawls a share of the hosts of a crawl in its crawl directory.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread::JoinHandle;
@@ -277,9 +278,14 @@ fn enter(task: &WorkerTask, crawl: &Crawl) -> std::result::Result<Member, Worker
 
 /// Makes this process the only worker in the directory. The lock ends when the returned file is dropped.
 fn lock(task: &WorkerTask) -> Result<std::fs::File> {
-    let file = std::fs::File::create(task.dir.join("worker.lock"))?;
+    let file = std::fs::File::create(lock_file(&task.dir))?;
     file.try_lock().map_err(|_| ClusterError::Usage(foreign(task, "is another worker's, which runs")))?;
     Ok(file)
+}
+
+/// The file that a worker locks in its directory for as long as it runs.
+pub(super) fn lock_file(dir: &Path) -> PathBuf {
+    dir.join("worker.lock")
 }
 
 /// The identity of the lock of a directory on this machine.

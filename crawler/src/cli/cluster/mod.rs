@@ -185,6 +185,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
             Command::Report(StatusArgs { access, json }) => {
                 let status = status(&access).await?;
+                for (share, silence) in status.silent() {
+                    say!(
+                        "note: share {share}: nothing was heard of its worker for {silence} s. Its counters are as old; \
+                         `crawler cluster status` shows what happens to it"
+                    );
+                }
                 let total = status.total();
                 let reason = stands(&total, status.is_over());
                 return tell(match json {
