@@ -9,6 +9,7 @@ mod loopback;
 mod members;
 mod orders;
 mod pages;
+mod refusals;
 mod snapshots;
 mod together;
 
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         orders::TESTS,
         asked::TESTS,
         pages::TESTS,
+        refusals::TESTS,
         snapshots::TESTS,
         cost::TESTS,
         loopback::TESTS,

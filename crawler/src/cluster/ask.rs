@@ -21,6 +21,7 @@ use tokio::time::timeout;
 
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
+use super::trouble::in_words;
 use super::waiting::Wait;
 use crate::crawl::CrawlDir;
 
@@ -147,7 +148,7 @@ impl Responder {
         let subject = subject_of(&self.cluster, self.share);
         let mut questions = match self.cluster.client.subscribe(subject).await {
             Ok(questions) => questions,
-            Err(error) => return tracing::warn!("nobody can ask this worker: {error}"),
+            Err(error) => return tracing::warn!("nobody can ask this worker: {}", in_words(&error.to_string())),
         };
         let room = Arc::new(Semaphore::new(MOST));
         while let Some(Message { reply, payload, .. }) = questions.next().await {

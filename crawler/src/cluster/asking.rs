@@ -120,7 +120,8 @@ impl<'a> Asking<'a> {
         out: &mut dyn Write,
         say: &mut dyn FnMut(String),
     ) -> Result<Option<Answered>> {
-        let (client, what) = (&self.cluster.client, "asking a worker");
+        let client = &self.cluster.client;
+        let what = &self.cluster.at("asking a worker");
         // A worker that wakes up may still answer an earlier question, so each question has an inbox of its own.
         let inbox = client.new_inbox();
         let mut parts = client.subscribe(inbox.clone()).await.map_err(broker(what))?;
@@ -167,7 +168,10 @@ impl<'a> Asking<'a> {
                     self.is_heard = true;
                     continue;
                 }
-                Some(FAILED) => return Err(broker(&self.name())(String::from_utf8_lossy(&payload))),
+                Some(FAILED) => {
+                    let error = String::from_utf8_lossy(&payload).into_owned();
+                    return Err(ClusterError::Broker { what: self.name(), error });
+                }
                 _ => {}
             }
             (has_begun, self.is_heard) = (true, true);

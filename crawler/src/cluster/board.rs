@@ -40,14 +40,14 @@ pub struct Versioned<T> {
 
 impl Board {
     /// Makes the stream of a new crawl.
-    pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
+    pub async fn create(cluster: &BrokerConnection, replicas: usize, say: &mut dyn FnMut(String)) -> Result<()> {
         let config = Config {
             name: cluster.stream("board"),
             subjects: vec![cluster.subject("board.>")],
             max_messages_per_subject: 1,
             ..cluster.config(replicas)
         };
-        cluster.make_stream(config, "making the board").await
+        cluster.make_stream(config, say).await
     }
 
     /// Opens the board of a crawl. Does not check whether the crawl exists.
@@ -55,6 +55,11 @@ impl Board {
         let context = cluster.context.clone();
         let stream = context.get_stream_no_info(cluster.stream("board")).await.map_err(broker("opening the board"))?;
         Ok(Self { context, stream, prefix: cluster.subject("board."), place: cluster.place() })
+    }
+
+    /// What this program does with the board, for messages.
+    fn of(&self, what: &str) -> String {
+        format!("{what} of the crawl {}", self.place)
     }
 
     /// The record under a key.
@@ -67,7 +72,7 @@ impl Board {
                 let what = format!("no crawl {}; `crawler cluster create` makes one", self.place);
                 return Err(ClusterError::Missing(what));
             }
-            Err(error) => return Err(broker("reading the board")(error)),
+            Err(error) => return Err(broker(&self.of("reading the board"))(error)),
         };
         let record = serde_json::from_slice(&message.payload).map_err(|_| ClusterError::Damaged(key.to_owned()))?;
         let written = message.time.unix_timestamp();
@@ -92,13 +97,13 @@ impl Board {
         match self.publish(key, record, headers).await {
             Ok(revision) => Ok(Some(revision)),
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence || is_collision(&error) => Ok(None),
-            Err(error) => Err(broker("writing to the board")(error)),
+            Err(error) => Err(broker(&self.of("writing to the board"))(error)),
         }
     }
 
     /// Writes a record, whatever the stored one is. Returns the new revision.
     pub async fn set<T: Serialize>(&self, key: &str, record: &T) -> Result<u64> {
-        self.publish(key, record, HeaderMap::new()).await.map_err(broker("writing to the board"))
+        self.publish(key, record, HeaderMap::new()).await.map_err(broker(&self.of("writing to the board")))
     }
 
     async fn publish<T: Serialize>(

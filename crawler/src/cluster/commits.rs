@@ -24,6 +24,7 @@ use tokio::time::sleep;
 
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
+use super::trouble::in_words;
 use super::waiting::Wait;
 use super::{ANSWER, ClusterError, Result, broker, is_collision, pack, tail};
 use crate::series::Series;
@@ -71,16 +72,17 @@ fn fence_of(cluster: &BrokerConnection, share: usize) -> String {
 }
 
 /// Makes the stream of a new crawl.
-pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
+pub async fn create(cluster: &BrokerConnection, replicas: usize, say: &mut dyn FnMut(String)) -> Result<()> {
     let subjects = vec![cluster.subject("commits.>")];
     let config = Config { name: stream_of(cluster), subjects, ..cluster.config(replicas) };
-    cluster.make_stream(config, "making the stream of commits").await
+    cluster.make_stream(config, say).await
 }
 
 /// The place of the last message with a subject; 0 where there is none.
 pub async fn last(cluster: &BrokerConnection, subject: &str) -> Result<u64> {
+    let what = cluster.at(&format!("reading {}", stream_of(cluster)));
     let stream = cluster.context.get_stream_no_info(stream_of(cluster)).await;
-    tail::last(&stream.map_err(broker("reading the commits"))?, subject).await
+    tail::last(&stream.map_err(broker(&what))?, subject, &what).await
 }
 
 /// Writes to the fence of a share, which shuts out all other processes. Returns the place of the message on the fence.
@@ -268,7 +270,9 @@ impl CommitWriter {
                 }
                 Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => return Err(fenced()),
                 Err(_) if self.deadline.is_over() => return Err(fenced()),
-                Err(error) => tracing::warn!("a commit was not acknowledged: {error}"),
+                Err(error) => {
+                    tracing::warn!("a commit was not acknowledged: {}; sending it again", in_words(&error.to_string()))
+                }
             }
             self.cluster.traffic.retries.add(1);
             sleep(pause).await;

@@ -14,6 +14,7 @@ use tokio::time::sleep;
 use url::Url;
 
 use super::traffic::Traffic;
+use super::trouble::{no_connection, no_monitor};
 use super::{ANSWER, ClusterError, Result, broker};
 
 /// The addresses of the brokers, and the credentials of this program.
@@ -61,6 +62,10 @@ const SOON: Duration = Duration::from_secs(2);
 /// The time in which brokers that have just begun must be able to make a stream.
 const MAKING: Duration = Duration::from_secs(30);
 
+/// The error of a broker without JetStream.
+const NOT_STARTED: &str = "the broker has not started JetStream: put a `jetstream` block with `sync_interval: always` \
+                           into its configuration. If it was started a moment ago, ask again";
+
 /// The oldest version of the brokers that may be used: older versions have lost acknowledged messages.
 const OLDEST: (u32, u32) = (2, 12);
 
@@ -98,22 +103,29 @@ impl BrokerArgs {
             let wrong = |error| ClusterError::Usage(format!("--creds {}: {error}", file.display()));
             options = options.credentials_file(file).await.map_err(wrong)?;
         }
-        if let Some((user, password)) = self.user()? {
+        let user = self.user()?;
+        let has_user = user.is_some() || self.creds.is_some();
+        if let Some((user, password)) = user {
             options = match password {
                 Some(password) => options.user_and_password(user, password),
                 None => options.token(user),
             };
         }
         if let Some(file) = &self.tls_ca {
+            std::fs::File::open(file).map_err(|error| {
+                let what = format!("--tls-ca {}", file.display());
+                ClusterError::Refused { what, error: error.to_string() }
+            })?;
             options = options.add_root_certificates(file.clone()).require_tls(true);
         }
         let client = options.connect(self.servers()).await.map_err(|error| {
             let what = format!("--cluster {}", self.shown());
+            let told = no_connection(error.kind(), &error.to_string(), has_user);
             match error.kind() {
                 ConnectErrorKind::TimedOut | ConnectErrorKind::Io | ConnectErrorKind::Dns => {
-                    broker(&what)(no_broker(&error.to_string()))
+                    ClusterError::Broker { what, error: told }
                 }
-                _ => ClusterError::Refused { what, error: error.to_string() },
+                _ => ClusterError::Refused { what, error: told },
             }
         })?;
         let version = client.server_info().version;
@@ -190,14 +202,16 @@ impl BrokerArgs {
             let told = match get(monitor, "jsz?config=true").await {
                 Ok(told) => told,
                 Err(error) => {
-                    silent = Some(broker(&format!("--monitor {monitor}"))(error));
+                    let what = format!("--monitor {monitor}");
+                    silent = Some(ClusterError::Broker { what, error: no_monitor(&error) });
                     continue;
                 }
             };
-            let told: StreamInfo = serde_json::from_slice(&told).map_err(|error| wrong(error.to_string()))?;
+            let told: StreamInfo = serde_json::from_slice(&told)
+                .map_err(|error| wrong(format!("this is no monitoring address of nats-server [{error}]")))?;
             if told.disabled {
                 // A broker that starts answers here before it has read its settings of JetStream.
-                silent = Some(broker(&format!("--monitor {monitor}"))("the broker has not started JetStream"));
+                silent = Some(broker(&format!("--monitor {monitor}"))(NOT_STARTED));
                 continue;
             }
             if !told.config.sync_always {
@@ -224,14 +238,6 @@ impl BrokerArgs {
             Broker { monitor: monitor.clone(), is_well }
         });
         futures_util::future::join_all(ask).await
-    }
-}
-
-/// The reason why there is no connection to the brokers, in words for users.
-fn no_broker(error: &str) -> String {
-    match error.to_lowercase().contains("connection refused") {
-        true => "no broker answers (connection refused). Is nats-server running there?".into(),
-        false => error.to_owned(),
     }
 }
 
@@ -266,6 +272,11 @@ impl BrokerConnection {
         &self.name
     }
 
+    /// What this program does, with the addresses of the brokers, for messages.
+    pub(super) fn at(&self, what: &str) -> String {
+        format!("{what} at {}", self.servers)
+    }
+
     /// The name of the crawl and its brokers, for messages.
     pub(super) fn place(&self) -> String {
         format!("named {} at {}", self.name, self.servers)
@@ -283,14 +294,25 @@ impl BrokerConnection {
 
     /// Makes a stream. A cluster of brokers that has just begun may answer late. If a request is repeated, and its
     /// stream has been made in the meantime, the brokers only say that it is there.
-    pub(super) async fn make_stream(&self, config: Config, what: &str) -> Result<()> {
-        let begin = Instant::now();
+    /// `say` gets a line for the user if that takes long.
+    pub(super) async fn make_stream(&self, config: Config, say: &mut dyn FnMut(String)) -> Result<()> {
+        let (begin, mut has_told) = (Instant::now(), false);
+        let what = self.at(&format!("making the stream {}", config.name));
         loop {
-            match self.context.create_stream(config.clone()).await {
-                Err(error) if may_pass(error.kind()) && begin.elapsed() < MAKING => {
-                    tracing::warn!("{what}: {error}; asking again");
-                }
-                made => return made.map(drop).map_err(broker(what)),
+            let error = match self.context.create_stream(config.clone()).await {
+                Ok(_) => return Ok(()),
+                Err(error) => error,
+            };
+            // A broker that keeps no streams passes the request on to those that do. If none does, that will not change.
+            let is_off =
+                error.kind() == CreateStreamErrorKind::JetStreamUnavailable && !self.client.server_info().jetstream;
+            let passes = may_pass(error.kind()) && !is_off;
+            let error = broker(&what)(error);
+            if !passes || begin.elapsed() >= MAKING {
+                return Err(error);
+            }
+            if !std::mem::replace(&mut has_told, true) {
+                say(format!("{error}; asking again for {} s at most", MAKING.as_secs()));
             }
             sleep(Duration::from_millis(250)).await;
         }

@@ -21,6 +21,7 @@ use super::connect::BrokerConnection;
 use super::known_shares::KnownShares;
 use super::lease::Deadline;
 use super::shares::Assignment;
+use super::trouble::in_words;
 use super::{ClusterError, Result, broker, pack};
 use crate::outbound::{Outbound, Wish};
 
@@ -40,10 +41,10 @@ pub fn subject_of(cluster: &BrokerConnection, share: usize) -> String {
 }
 
 /// Makes the stream of a new crawl.
-pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
+pub async fn create(cluster: &BrokerConnection, replicas: usize, say: &mut dyn FnMut(String)) -> Result<()> {
     let subjects = vec![cluster.subject("links.*")];
     let config = Config { name: stream_of(cluster), subjects, ..cluster.config(replicas) };
-    cluster.make_stream(config, "making the stream of links").await
+    cluster.make_stream(config, say).await
 }
 
 /// Encodes links as a message.
@@ -194,7 +195,8 @@ pub async fn publish(
             match acked {
                 Ok(_) => cluster.traffic.links.add(message.1.1.len() as u64),
                 Err(error) => {
-                    tracing::warn!("a message to the cluster was not acknowledged: {error}");
+                    let why = in_words(&error.to_string());
+                    tracing::warn!("links were not acknowledged: {why}; sending them again");
                     cluster.traffic.retries.add(1);
                     again.push(message);
                 }

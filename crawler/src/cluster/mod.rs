@@ -58,6 +58,7 @@ mod tail;
 mod task;
 mod total;
 mod traffic;
+mod trouble;
 mod waiting;
 mod watch;
 mod worker;
@@ -131,7 +132,7 @@ fn is_collision(error: &PublishError) -> bool {
     code == Some(ErrorCode::STREAM_WRONG_LAST_SEQUENCE_CONSTANT)
 }
 
-/// Makes the error of a request to the brokers that failed.
+/// Makes the error of a request to the brokers that failed. Says it in plain English.
 fn broker<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> ClusterError {
-    move |error| ClusterError::Broker { what: what.to_owned(), error: error.to_string() }
+    move |error| ClusterError::Broker { what: what.to_owned(), error: trouble::in_words(&error.to_string()) }
 }

@@ -30,14 +30,14 @@ use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 
 use super::commits::{self, Commit, CommitWriter};
 use super::holder::ShareHolder;
-use super::links::{self, subject_of};
+use super::links;
 use super::logged::{Commits, Logged};
 use super::quota::Keeper;
 use super::record::{Crawl, keys, random};
 use super::shares::{Assignment, Move, Partitions, Stay};
-use super::tail;
 use super::task::WorkerError;
 use super::waiting::Wait;
+use super::watch::last_link;
 use super::{ClusterError, Result, broker};
 use crate::crawl::{CrawlDir, Gift, Rest};
 use crate::engine::{EngineError, PeerProgress, Phase, Stats, StopReason, places};
@@ -275,11 +275,7 @@ impl ShareHolder<'_> {
         let of_urls = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(secret) };
         let (taken, _) = places(dir.session()).map_err(EngineError::from)?;
         let (cluster, runtime) = (&self.cluster, self.runtime);
-        let last = async {
-            let stream = cluster.context.get_stream_no_info(links::stream_of(cluster)).await;
-            tail::last(&stream.map_err(broker("looking for links"))?, &subject_of(cluster, share)).await
-        };
-        let last = runtime.wait_for(last)?;
+        let last = runtime.wait_for(last_link(cluster, share))?;
         let links = runtime.wait_for(links::between(cluster, share, taken..last))?;
         if !links.is_empty() {
             let named = (format!("{}-left", self.life), Default::default());

@@ -38,13 +38,19 @@ impl Shape {
     }
 }
 
-/// Makes a crawl.
+/// Makes a crawl. `say` gets lines for the user if that takes long.
 ///
 /// # Errors
 ///
 /// [`ClusterError::Usage`] if there is a crawl with this name already, or for settings that many machines cannot follow
 /// yet. [`ClusterError::Broker`] if a broker is not well.
-pub async fn create(access: &BrokerArgs, shape: &Shape, mut settings: Settings, seeds: Vec<Url>) -> Result<()> {
+pub async fn create(
+    access: &BrokerArgs,
+    shape: &Shape,
+    mut settings: Settings,
+    seeds: Vec<Url>,
+    say: &mut dyn FnMut(String),
+) -> Result<()> {
     refuse_settings(&settings)?;
     refuse_shape(shape)?;
     settings.output.dashboard.clear();
@@ -61,10 +67,10 @@ pub async fn create(access: &BrokerArgs, shape: &Shape, mut settings: Settings, 
         return Err(ClusterError::Usage(format!("there is a crawl {name:?} already; give another --name")));
     }
     let replicas = shape.replicas as usize;
-    links::create(&cluster, replicas).await?;
-    pages::create(&cluster, replicas).await?;
-    commits::create(&cluster, replicas).await?;
-    Board::create(&cluster, replicas).await?;
+    links::create(&cluster, replicas, say).await?;
+    pages::create(&cluster, replicas, say).await?;
+    commits::create(&cluster, replicas, say).await?;
+    Board::create(&cluster, replicas, say).await?;
     let crawl = Crawl {
         format: FORMAT,
         recipe: signature::RECIPE.into(),

@@ -6,6 +6,7 @@ use dedup_stage::store::codec;
 use serde::{Deserialize, Serialize};
 
 use super::connect::BrokerConnection;
+use super::trouble::in_words;
 use super::{ClusterError, Result, broker, pack};
 use crate::engine::Proposed;
 
@@ -31,10 +32,10 @@ pub fn subject_of(cluster: &BrokerConnection) -> String {
 }
 
 /// Makes the stream of a new crawl.
-pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
+pub async fn create(cluster: &BrokerConnection, replicas: usize, say: &mut dyn FnMut(String)) -> Result<()> {
     let subjects = vec![subject_of(cluster)];
     let config = Config { name: stream_of(cluster), subjects, ..cluster.config(replicas) };
-    cluster.make_stream(config, "making the stream of pages").await
+    cluster.make_stream(config, say).await
 }
 
 impl<P: Serialize> Group<P> {
@@ -81,7 +82,9 @@ impl Encoded {
                     return Ok(());
                 }
                 Err(error) if is_over() => return Err(broker("proposing pages")(error)),
-                Err(error) => tracing::warn!("pages were not acknowledged: {error}"),
+                Err(error) => {
+                    tracing::warn!("pages were not acknowledged: {}; sending them again", in_words(&error.to_string()))
+                }
             }
             cluster.traffic.retries.add(1);
             tokio::time::sleep(pause).await;

@@ -86,7 +86,7 @@ async fn read(
         let next = match timeout(SILENT, messages.next()).await {
             Ok(next) => next,
             // A consumer dies with its broker, and the client notices that late.
-            Err(_) if last(&stream, subject).await? > *after => None,
+            Err(_) if last(&stream, subject, &what).await? > *after => None,
             Err(_) => continue,
         };
         let message = next.ok_or_else(|| broker(&what)("no messages come, though there are some"))?;
@@ -104,11 +104,11 @@ async fn read(
     }
 }
 
-/// The place of the last message with a subject; 0 where there is none.
-pub async fn last(stream: &Stream<()>, subject: &str) -> Result<u64> {
+/// The place of the last message with a subject; 0 where there is none. `what` is for the error.
+pub async fn last(stream: &Stream<()>, subject: &str, what: &str) -> Result<u64> {
     match stream.get_last_raw_message_by_subject(subject).await {
         Ok(message) => Ok(message.sequence),
         Err(error) if is_nothing(error.kind()) => Ok(0),
-        Err(error) => Err(broker("looking for messages")(error)),
+        Err(error) => Err(broker(what)(error)),
     }
 }

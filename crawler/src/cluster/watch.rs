@@ -218,6 +218,7 @@ struct BoardView {
 
 /// The place of the last message of links that was sent to a share; 0 if there is none.
 pub async fn last_link(cluster: &BrokerConnection, share: usize) -> Result<u64> {
+    let what = cluster.at(&format!("looking for links in {}", links::stream_of(cluster)));
     let stream = cluster.context.get_stream_no_info(links::stream_of(cluster)).await;
-    last(&stream.map_err(broker("looking for links"))?, &links::subject_of(cluster, share)).await
+    last(&stream.map_err(broker(&what))?, &links::subject_of(cluster, share), &what).await
 }

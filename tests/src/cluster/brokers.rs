@@ -146,7 +146,7 @@ pub fn address(ports: &[u16]) -> String {
 }
 
 /// Ports on which no program listens now.
-fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
+pub(super) fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
     let listeners: Vec<TcpListener> =
         (0..count).map(|_| TcpListener::bind(("127.0.0.1", 0))).collect::<Result<_, _>>()?;
     Ok(listeners

@@ -3,6 +3,7 @@
 
 mod brokers;
 mod cable;
+mod lone;
 mod web;
 mod worker;
 
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 pub use brokers::{Brokers, server};
 pub use cable::Cable;
+pub use lone::Lone;
 pub use web::{Asked, Content, Shape, Town};
 pub use worker::{Worker, last_words};
 

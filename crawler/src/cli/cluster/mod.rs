@@ -176,7 +176,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 if seeds.is_empty() {
                     return Err(Usage("no seeds: name at least one URL, or a file with --seeds".into()).into());
                 }
-                operate::create(&access, &shape, settings, seeds).await?;
+                let mut note = |line| say!("note: {line}");
+                operate::create(&access, &shape, settings, seeds, &mut note).await?;
                 say!("the crawl is made; start its workers with: crawler worker --cluster … --dir DIR");
             }
             Command::Status(StatusArgs { access, json }) => {

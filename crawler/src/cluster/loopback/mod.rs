@@ -105,7 +105,7 @@ impl Loopback {
                 begun.workers
             }
             false => {
-                runtime.wait_for(operate::create(&access, &Shape::of(workers, lease), settings, seeds))?;
+                runtime.wait_for(operate::create(&access, &Shape::of(workers, lease), settings, seeds, say))?;
                 File::create(dir.join(MADE))?;
                 workers
             }
@@ -199,7 +199,7 @@ async fn awake(cluster: &BrokerConnection) -> Result<()> {
     for stream in ["board", "links", "pages", "commits"].map(|what| cluster.stream(what)) {
         while let Err(error) = cluster.context.get_stream(&stream).await {
             if begin.elapsed() > LEADER {
-                return Err(broker("waiting for the brokers")(error));
+                return Err(broker(&cluster.at("waiting for the brokers"))(error));
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
