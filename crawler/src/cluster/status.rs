@@ -184,6 +184,27 @@ impl CrawlStatus {
         self.workers.iter().map(|worker| (&worker.stats, worker.phase, worker.stop_reason, worker.lost)).collect()
     }
 
+    /// The number of workers that do nothing although they should, in words for users.
+    fn away(&self) -> String {
+        if self.wish == WantedState::Stop {
+            return String::new();
+        }
+        let stopped = self.workers.iter().filter(|worker| worker.phase == Phase::Stopped).count();
+        let counts = [(stopped, "stopped"), (self.silent().count(), "silent")];
+        let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        if counts.is_empty() { counts } else { format!(" ({counts})") }
+    }
+
+    /// The machine of a worker. If it has several workers, the folder of this one, too.
+    fn machine_of(&self, worker: &OfWorker) -> String {
+        let is_shared = self.workers.iter().filter(|other| other.host == worker.host).count() > 1;
+        match std::path::Path::new(&worker.dir).file_name() {
+            Some(folder) if is_shared => format!("{} {}", worker.host, folder.display()),
+            _ => worker.host.clone(),
+        }
+    }
+
     /// The number of brokers that are well, in words for users.
     fn well(&self) -> String {
         let well = self.brokers.iter().filter(|broker| broker.is_well).count();
@@ -231,7 +252,8 @@ impl fmt::Display for CrawlStatus {
             most => format!("; {} of {most} pages", self.workers.iter().map(|worker| worker.stats.pages).sum::<u64>()),
         };
         let left = self.workers.iter().filter(|worker| worker.stay == Stay::Left).count();
-        writeln!(f, "{wish}; {} workers{settled}{limit}; {}", self.workers.len() - left, self.well())?;
+        let away = self.away();
+        writeln!(f, "{wish}; {} workers{settled}{away}{limit}; {}", self.workers.len() - left, self.well())?;
         if self.workers.is_empty() {
             return Ok(());
         }
@@ -243,7 +265,7 @@ impl fmt::Display for CrawlStatus {
             rows.push([
                 worker.share.to_string(),
                 worker.partitions.to_string(),
-                worker.host.clone(),
+                self.machine_of(worker),
                 match worker.stay {
                     Stay::Stays => format!("{:?}", worker.phase).to_lowercase(),
                     Stay::Leaves => "leaves".into(),
@@ -257,6 +279,9 @@ impl fmt::Display for CrawlStatus {
                 format!("{} s", worker.silent),
                 match (worker.phase, worker.held) {
                     (Phase::Ended | Phase::Stopped, LeaseState::Late { .. }) => "its worker has ended".into(),
+                    (Phase::Stopped, LeaseState::Released) if self.wish == WantedState::Run => {
+                        "given back; start its worker again, or start another".into()
+                    }
                     (_, held) => held.to_string(),
                 },
             ]);
@@ -274,6 +299,40 @@ impl fmt::Display for CrawlStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn people_see_which_workers_do_nothing_and_where_they_are() {
+        let worker = |share, phase, held| OfWorker {
+            share,
+            partitions: 1,
+            stay: Stay::Stays,
+            host: "m".into(),
+            dir: format!("/crawl/worker-{share}"),
+            phase,
+            silent: 0,
+            held,
+            links_wait: false,
+            queued: 0,
+            open: 0,
+            stats: Stats::default(),
+            stop_reason: None,
+            lost: None,
+        };
+        let late = LeaseState::Late { renewed: 40, free_in: 0 };
+        let workers = vec![
+            worker(1, Phase::Busy, LeaseState::Yes { renewed: 1 }),
+            worker(2, Phase::Stopped, LeaseState::Released),
+            worker(3, Phase::Busy, late),
+        ];
+        let wish = WantedState::Run;
+        let mut status = CrawlStatus { wish, settled: true, lease: 30_000, max_pages: 0, brokers: vec![], workers };
+        let told = status.to_string();
+        assert!(told.starts_with("running; 3 workers (1 stopped, 1 silent); "), "{told}");
+        assert!(told.contains("m worker-3") && told.contains("given back; start its worker again"), "{told}");
+        status.workers.truncate(1);
+        let told = status.to_string();
+        assert!(told.starts_with("running; 1 workers; ") && !told.contains("worker-1"), "{told}");
+    }
 
     #[test]
     fn a_lease_is_late_when_two_renewals_are_missing() {
