@@ -253,8 +253,8 @@ impl<'a> Asking<'a> {
         say(match lease {
             _ if self.is_heard => format!("{name}: it is making the answer; waiting for it"),
             LeaseState::Yes { renewed } | LeaseState::Late { renewed, .. } => format!(
-                "{name}: it does not answer yet. It renewed its lease {renewed} s ago; waiting until it answers, or has \
-                 been silent for {late} s"
+                "{name}: it does not answer yet. It renewed its lease {renewed} s ago; waiting until it answers, or \
+                 has been silent for {late} s"
             ),
             _ => format!("{name}: it does not answer yet; waiting for it"),
         });

@@ -303,7 +303,7 @@ impl BrokerConnection {
                 Ok(_) => return Ok(()),
                 Err(error) => error,
             };
-            // A broker that keeps no streams passes the request on to those that do. If none does, that will not change.
+            // A broker that keeps no streams passes the request on to those that do. If none does, that will stay.
             let is_off =
                 error.kind() == CreateStreamErrorKind::JetStreamUnavailable && !self.client.server_info().jetstream;
             let passes = may_pass(error.kind()) && !is_off;

@@ -17,10 +17,10 @@ fn code(raw: &str) -> Option<ErrorCode> {
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok().map(ErrorCode)
 }
 
-const NOT_ENOUGH: &str = "the brokers cannot answer now: too few of them run, or they choose a leader. More than half of \
-                          them must run: start those that are down, and ask again";
-const NO_JETSTREAM: &str = "no broker there keeps streams: JetStream is off, or the brokers are only about to start it. \
-                            Put a `jetstream` block into their configuration, start them again, and ask again";
+const NOT_ENOUGH: &str = "the brokers cannot answer now: too few of them run, or they choose a leader. More than half \
+                          of them must run: start those that are down, and ask again";
+const NO_JETSTREAM: &str = "no broker there keeps streams: JetStream is off, or the brokers are only about to start \
+                            it. Put a `jetstream` block into their configuration, start them again, and ask again";
 const NO_STREAM: &str = "no broker has the stream for this message now: the crawl was removed, the brokers choose a \
                          leader, or too few of them run. If this lasts, start the brokers that are down";
 const FULL: &str = "the brokers have no more room for the crawl: their disk or the limit of their store is full. Make \
@@ -85,8 +85,8 @@ fn of_text(raw: &str) -> Option<&'static str> {
         return Some(FULL);
     }
     has(&["timed out"]).then_some(
-        "no answer within 5 s: too few brokers run (more than half must), they have too much to do, or they do not allow \
-         this user to do this. Their logs tell which",
+        "no answer within 5 s: too few brokers run (more than half must), they have too much to do, or they do not \
+         allow this user to do this. Their logs tell which",
     )
 }
 
@@ -95,8 +95,8 @@ pub fn no_connection(kind: ConnectErrorKind, raw: &str, has_user: bool) -> Strin
     let lower = raw.to_lowercase();
     let plain = match kind {
         ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication if has_user => {
-            "the brokers do not know this user: check the user and password (or the token) in --cluster, or the file of \
-             --creds"
+            "the brokers do not know this user: check the user and password (or the token) in --cluster, or the file \
+             of --creds"
         }
         ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
             "the brokers let only users in: give nats://USER:PASSWORD@HOST, or --creds FILE"
@@ -111,8 +111,8 @@ pub fn no_connection(kind: ConnectErrorKind, raw: &str, has_user: bool) -> Strin
         ConnectErrorKind::ServerParse => "this is no address of brokers: give nats://HOST:PORT,HOST:PORT,HOST:PORT",
         ConnectErrorKind::Dns => "no machine with this name is known: check the name, and the name server",
         ConnectErrorKind::TimedOut => {
-            "nothing that speaks NATS answers there within 5 s. The port must be the one for clients (mostly 4222), and \
-             no firewall may be in between"
+            "nothing that speaks NATS answers there within 5 s. The port must be the one for clients (mostly 4222), \
+             and no firewall may be in between"
         }
         ConnectErrorKind::Io | ConnectErrorKind::MaxReconnects => return in_words(raw),
     };

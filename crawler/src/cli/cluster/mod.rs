@@ -188,8 +188,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 let status = status(&access).await?;
                 for (share, silence) in status.silent() {
                     say!(
-                        "note: share {share}: nothing was heard of its worker for {silence} s. Its counters are as old; \
-                         `crawler cluster status` shows what happens to it"
+                        "note: share {share}: nothing was heard of its worker for {silence} s. Its counters are as \
+                         old; `crawler cluster status` shows what happens to it"
                     );
                 }
                 let total = status.total();
