@@ -48,7 +48,7 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
     for (kind, count) in &stats.withheld {
         let meaning = match kind.strip_prefix("robots_") {
             Some(status) => {
-                format!("not asked for: robots.txt cannot be had (the server answers it with {status})")
+                format!("not asked for: robots.txt cannot be read (the server answers it with {status})")
             }
             None if kind == "robots" => "not asked for: robots.txt forbids it".into(),
             None => format!(

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 /// The order is part of the stored form: new reasons go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum SkipReason {
-    /// robots.txt forbids it, or could not be had.
+    /// robots.txt forbids it, or could not be read.
     Robots,
     /// Outside the scope, or cut by `--include` and `--exclude`.
     Scope,
@@ -116,9 +116,9 @@ pub enum Detail {
     None,
     /// robots.txt was read, and forbids it.
     RobotsForbid,
-    /// robots.txt cannot be had, because of this.
+    /// robots.txt cannot be read, because of this.
     NoRobots(Failure),
-    /// robots.txt cannot be had: the server answers with this status.
+    /// robots.txt cannot be read: the server answers with this status.
     RobotsStatus(u16),
     /// The host's name leads to no address.
     NoAddress(Failure),

@@ -69,7 +69,7 @@ fn what_has_no_effect_is_told() -> anyhow::Result<()> {
     let (dir, cookies) = (dir.to_string_lossy().into_owned(), cookies.to_string_lossy().into_owned());
     let (code, said) = run(&["crawl", "--dir", &dir, "--text", "--cookies-file", &cookies])?;
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("--text begins with this run") && !said.contains("--warc begins"), "{said}");
+    assert!(said.contains("--text is new in this run") && !said.contains("--warc is new"), "{said}");
     assert!(said.contains("no cookie in it is used: all have expired") && !said.contains("v4lue"), "{said}");
     for limit in [["--max-pages", "5"], ["--time-limit", "1s"]] {
         let (code, said) = run(&[&["refresh", &dir], &limit[..]].concat())?;

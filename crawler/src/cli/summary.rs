@@ -223,7 +223,7 @@ fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
     let meaning = format!("{when}{} changed, {} missing", units::count(changed), units::count(missing));
     row("visits", visits, String::new(), &meaning);
     if gone > 0 {
-        row("", gone, String::new(), "gone: 404 or 410 twice; asked for less and less often");
+        row("", gone, String::new(), "gone: 404 or 410 twice; asked for less often");
     }
     if put_off > 0 {
         row("", put_off, String::new(), "not made: their hosts cannot be asked now");

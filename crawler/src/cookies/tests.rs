@@ -229,3 +229,16 @@ fn cookies_of_a_file_and_of_a_login_are_the_last_to_go() {
     }
     assert!(later.header(&url("https://a.test/")).unwrap().contains("file=2"));
 }
+
+/// Catches a jar that keeps whole lines. The bound on all bytes would not count them.
+#[test]
+fn attributes_that_nobody_knows_are_not_kept() {
+    let mut jars = Jars::new(Limits::default());
+    let long = format!("a=1; Path=/x; Secure; HttpOnly; x={}", "y".repeat(100_000));
+    jars.store(&url("https://a.test/x/y"), [long.as_str()]);
+    assert_eq!(jars.header(&url("https://a.test/x/")).as_deref(), Some("a=1"));
+    assert_eq!(jars.header(&url("https://a.test/")), None, "the path still counts");
+    assert_eq!(jars.header(&url("http://a.test/x/")), None, "and so does the flag");
+    let site = jars.sites.values().next().expect("one site");
+    assert!(!format!("{site:?}").contains("yyyy"), "the line is kept");
+}

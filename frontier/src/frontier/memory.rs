@@ -4,7 +4,7 @@
 use dedup_stage::store::{Result, Session};
 
 use super::Frontier;
-use crate::host::FirstAsleep;
+use crate::host::{FirstAsleep, Hosts};
 use crate::numbers::{HostId, Millis};
 use crate::schedule::Phase;
 
@@ -23,10 +23,17 @@ impl Frontier {
     }
 
     /// The host that can best leave memory. It is not in `stay`. Hosts of large domains (those with many hosts in
-    /// memory) leave first.
+    /// memory) leave first, then hosts that have not shown a page yet.
     fn spare(&self, stay: &[HostId]) -> Option<HostId> {
         let mut hosts = self.least().filter(|id| !stay.contains(id) && self.can_sleep(*id));
-        self.spare_of_large(stay).or_else(|| hosts.next())
+        self.spare_of_crowd(stay).or_else(|| hosts.next())
+    }
+
+    /// The host of a large domain that can best leave memory, or else a host that has not shown a page yet. It is not in
+    /// `stay`.
+    fn spare_of_crowd(&self, stay: &[HostId]) -> Option<HostId> {
+        let mut hosts = self.least().filter(|id| !stay.contains(id) && !self.hosts.get(*id).progress.is_proven());
+        self.spare_of_large(stay).or_else(|| hosts.find(|id| self.can_sleep(*id)))
     }
 
     /// The host of a large domain that can best leave memory. It is not in `stay`.
@@ -69,8 +76,8 @@ impl Frontier {
     }
 
     /// Wakes as many sleeping hosts as there is room for. If there is no room, a host that is due takes the place of a
-    /// host of a large domain, unless it belongs to such a domain itself. If all hosts in memory wait, one host that is
-    /// due wakes in any case.
+    /// host of the crowd ([`crate::host::sleep`]), unless it belongs to the crowd itself. If all hosts in memory wait,
+    /// one host that is due wakes in any case.
     pub(super) fn call_sleepers(&mut self, now: Millis, session: &mut Session) -> Result<()> {
         // A host that comes back here stays for this call. Otherwise two hosts could take each other's room without
         // end.
@@ -84,7 +91,7 @@ impl Frontier {
                 let spare = match is_of_crowd {
                     _ if due > now => None,
                     _ if idle => self.spare(&back),
-                    false => self.spare_of_large(&back),
+                    false => self.spare_of_crowd(&back),
                     true => None,
                 };
                 let Some(id) = spare else { break };
@@ -95,17 +102,19 @@ impl Frontier {
         Ok(())
     }
 
-    /// A host has had a job. If sleeping hosts were due before it, it makes room for them now and then. It makes room
-    /// for a host of a large domain only if it belongs to a large domain itself.
+    /// A host has had a job. If sleeping hosts were due before it, it makes room for them now and then. It comes back as
+    /// soon as it is due, if it has shown pages, in the place of a host of the crowd.
     pub(super) fn take_turns(&mut self, id: HostId, session: &mut Session) -> Result<()> {
         let host = self.hosts.get_mut(id);
         host.jobs += 1;
-        let (jobs, due) = (host.jobs, host.pace.not_before);
+        let (jobs, due, host_is_proven) = (host.jobs, host.pace.not_before, host.progress.is_proven());
         if self.hosts.sleep.count() == 0 || jobs < Self::IN_A_ROW {
             return Ok(());
         }
-        let first = match self.hosts.is_of_large_domain(id) {
-            true => self.hosts.sleep.first(self.now, false, session)?,
+        // While few hosts in memory have shown pages, hosts of the crowd take the places of each other.
+        let may_yield = !host_is_proven || 2 * self.shares.proven() > Hosts::MOST;
+        let first = match may_yield {
+            true => self.hosts.sleep.first(self.now, !self.hosts.is_of_large_domain(id), session)?,
             false => self.hosts.sleep.first_single(session)?,
         };
         if self.can_sleep(id) && first.is_some_and(|first| first.due < due) {
@@ -166,6 +175,7 @@ mod tests {
             let host = job.url.host_str().unwrap().to_owned();
             let outcome = match job.kind {
                 JobKind::Resolve if host.starts_with("nowhere") => Outcome::Failed(Failure::Name),
+                JobKind::Page if host.starts_with("dead") => Outcome::Failed(Failure::Timeout),
                 JobKind::Robots => {
                     let (url, at) = (&job.url, self.now);
                     let answer = Answer { url, status: 500, retry_after: None, body: b"", at };
@@ -218,6 +228,25 @@ mod tests {
         let pages = world.asked.values().sum::<usize>();
         let most = (Domains::PLACES + Domains::HOSTS) as usize + Domains::EARNED as usize * pages + 2;
         assert!(world.frontier.hosts.len() <= most && world.subdomains > most, "{} hosts", world.frontier.hosts.len());
+    }
+
+    /// Catches hosts that have shown pages and sleep behind hosts that a page has invented, each in a domain of its own.
+    #[test]
+    fn hosts_that_nobody_knows_leave_the_hosts_that_have_shown_pages_their_turns() {
+        let mut world = World::new(Robots::Ignore);
+        for page in 0..25 {
+            world.add(&format!("http://a.test/{page}"));
+            world.add(&format!("http://b.test/{page}"));
+        }
+        world.run(3 * DELAY);
+        let asked = |world: &World, host: &str| world.asked.get(host).copied().unwrap_or(0);
+        assert!(asked(&world, "a.test") > 1 && asked(&world, "b.test") > 1);
+        for number in 0..6_000 {
+            world.add(&format!("http://dead{number}.d{number}.test/"));
+        }
+        world.run(30 * DELAY);
+        assert_eq!((asked(&world, "a.test"), asked(&world, "b.test")), (25, 25), "each of them at its own pace");
+        assert!(world.asked.len() > 30, "the others are asked, too: {} hosts", world.asked.len());
     }
 
     /// Catches a report in which the hosts that cannot be asked have no reason, because they sleep on disk.

@@ -248,7 +248,8 @@ impl Hosts {
         if let Some(why) = host.addresses.withholds() {
             session.put(spaces::HOSTS, super::key(host.site, WITHHELD), codec::encode(&why));
         }
-        self.sleep.add(&host, due, self.domains.is_large(host.site.domain), session);
+        let is_of_crowd = self.domains.is_large(host.site.domain) || !host.progress.is_proven();
+        self.sleep.add(&host, due, is_of_crowd, session);
         queues.forget(&host.lanes);
         self.numbers.remove(&host.site.host);
         self.domains.left(host.site.domain);

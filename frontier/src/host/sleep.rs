@@ -1,6 +1,7 @@
 //! Hosts that are only on disk. Memory has a bounded number of hosts. The others sleep. Sleeping hosts with work are
-//! woken in the order in which they are due. The hosts of a large registrable domain form a *crowd*. Most other hosts
-//! are woken before a crowd, because a domain can have subdomains without end.
+//! woken in the order in which they are due. The hosts of large registrable domains, and hosts that have not shown a page
+//! yet (or were slow lately), form a *crowd*. Most other hosts are woken before it: a domain can have subdomains without
+//! end, and a page can name hosts without end.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -183,6 +183,11 @@ impl Shares {
         }
     }
 
+    /// The number of proven hosts in memory that have work.
+    pub fn proven(&self) -> usize {
+        self.proven
+    }
+
     /// Counts a host as a proven host with work, or stops counting it. `counted` is whether it was counted so far, and
     /// is updated.
     pub fn count(&mut self, counted: &mut bool, proven: bool) {

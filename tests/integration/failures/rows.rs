@@ -146,12 +146,12 @@ pub const ROWS: [Row; 25] = [
         )
     },
     Row {
-        why: "robots.txt cannot be had: the server answers 500",
+        why: "robots.txt cannot be read: the server answers 500",
         ..row(
             "robots-500",
             Server::Is(Manner::RobotsStatus(500)),
             "withheld_robots_500",
-            "robots.txt cannot be had (the server answers it with 500)",
+            "robots.txt cannot be read (the server answers it with 500)",
             "crawler_errand_failures_total{kind=\"robots_500\"}",
         )
     },
