@@ -4,7 +4,7 @@
 use dedup_stage::store::{Result, Session};
 
 use super::Frontier;
-use crate::host::{FirstAsleep, Hosts};
+use crate::host::{Class, FirstAsleep, Hosts};
 use crate::numbers::{HostId, Millis};
 use crate::schedule::Phase;
 
@@ -26,12 +26,12 @@ impl Frontier {
     /// memory) leave first, then hosts that have not shown a page yet.
     fn spare(&self, stay: &[HostId]) -> Option<HostId> {
         let mut hosts = self.least().filter(|id| !stay.contains(id) && self.can_sleep(*id));
-        self.spare_of_crowd(stay).or_else(|| hosts.next())
+        self.spare_of_unknown(stay).or_else(|| hosts.next())
     }
 
-    /// The host of a large domain that can best leave memory, or else a host that has not shown a page yet. It is not in
-    /// `stay`.
-    fn spare_of_crowd(&self, stay: &[HostId]) -> Option<HostId> {
+    /// The host of a large domain that can best leave memory, or else a host that has not shown a page yet. It is not
+    /// in `stay`.
+    fn spare_of_unknown(&self, stay: &[HostId]) -> Option<HostId> {
         let mut hosts = self.least().filter(|id| !stay.contains(id) && !self.hosts.get(*id).progress.is_proven());
         self.spare_of_large(stay).or_else(|| hosts.find(|id| self.can_sleep(*id)))
     }
@@ -76,8 +76,8 @@ impl Frontier {
     }
 
     /// Wakes as many sleeping hosts as there is room for. If there is no room, a host that is due takes the place of a
-    /// host of the crowd ([`crate::host::sleep`]), unless it belongs to the crowd itself. If all hosts in memory wait,
-    /// one host that is due wakes in any case.
+    /// host of a large domain, unless it belongs to such a domain itself. If it has shown pages, it may also take the
+    /// place of a host that has not. If all hosts in memory wait, one host that is due wakes in any case.
     pub(super) fn call_sleepers(&mut self, now: Millis, session: &mut Session) -> Result<()> {
         // A host that comes back here stays for this call. Otherwise two hosts could take each other's room without
         // end.
@@ -85,14 +85,15 @@ impl Frontier {
         loop {
             let has_room = self.hosts.has_room(&self.queues);
             let first = self.hosts.sleep.first(now, has_room, session)?;
-            let Some(FirstAsleep { due, site, is_of_crowd }) = first else { break };
+            let Some(FirstAsleep { due, site, class }) = first else { break };
             if !has_room {
                 let idle = self.schedule.is_calm() && self.schedule.next_due().is_none_or(|next| due < next);
-                let spare = match is_of_crowd {
+                let spare = match class {
                     _ if due > now => None,
                     _ if idle => self.spare(&back),
-                    false => self.spare_of_crowd(&back),
-                    true => None,
+                    Class::Shown => self.spare_of_unknown(&back),
+                    Class::Unknown => self.spare_of_large(&back),
+                    Class::Crowd => None,
                 };
                 let Some(id) = spare else { break };
                 self.put_to_sleep(id, session);
@@ -102,20 +103,20 @@ impl Frontier {
         Ok(())
     }
 
-    /// A host has had a job. If sleeping hosts were due before it, it makes room for them now and then. It comes back as
-    /// soon as it is due, if it has shown pages, in the place of a host of the crowd.
+    /// A host has had a job. If sleeping hosts were due before it, it makes room for them now and then. It makes room
+    /// for a host of a large domain only if it belongs to a large domain itself. If it has shown pages, it makes room
+    /// for hosts that have not only if most hosts in memory have: otherwise those take the places of each other.
     pub(super) fn take_turns(&mut self, id: HostId, session: &mut Session) -> Result<()> {
         let host = self.hosts.get_mut(id);
         host.jobs += 1;
-        let (jobs, due, host_is_proven) = (host.jobs, host.pace.not_before, host.progress.is_proven());
+        let (jobs, due, is_proven) = (host.jobs, host.pace.not_before, host.progress.is_proven());
         if self.hosts.sleep.count() == 0 || jobs < Self::IN_A_ROW {
             return Ok(());
         }
-        // While few hosts in memory have shown pages, hosts of the crowd take the places of each other.
-        let may_yield = !host_is_proven || 2 * self.shares.proven() > Hosts::MOST;
-        let first = match may_yield {
-            true => self.hosts.sleep.first(self.now, !self.hosts.is_of_large_domain(id), session)?,
-            false => self.hosts.sleep.first_single(session)?,
+        let class = if is_proven && 2 * self.shares.proven() <= Hosts::MOST { Class::Shown } else { Class::Unknown };
+        let first = match self.hosts.is_of_large_domain(id) {
+            true => self.hosts.sleep.first(self.now, false, session)?,
+            false => self.hosts.sleep.first_up_to(class, session)?,
         };
         if self.can_sleep(id) && first.is_some_and(|first| first.due < due) {
             self.put_to_sleep(id, session);
@@ -230,7 +231,8 @@ mod tests {
         assert!(world.frontier.hosts.len() <= most && world.subdomains > most, "{} hosts", world.frontier.hosts.len());
     }
 
-    /// Catches hosts that have shown pages and sleep behind hosts that a page has invented, each in a domain of its own.
+    /// Catches hosts that have shown pages and sleep behind hosts that a page has invented, each in a domain of its
+    /// own.
     #[test]
     fn hosts_that_nobody_knows_leave_the_hosts_that_have_shown_pages_their_turns() {
         let mut world = World::new(Robots::Ignore);

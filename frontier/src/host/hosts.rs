@@ -12,7 +12,7 @@ use super::domains::Domains;
 use super::groups::Groups;
 use super::lane::{LaneKey, Stock};
 use super::queue::Queues;
-use super::sleep::{self, Asleep, Sleep};
+use super::sleep::{self, Asleep, Class, Sleep};
 use super::stocks::Stocks;
 use super::{HOST, Host, HostAddresses, SITEMAP, WITHHELD, note};
 use crate::numbers::{HostId, Millis};
@@ -248,8 +248,12 @@ impl Hosts {
         if let Some(why) = host.addresses.withholds() {
             session.put(spaces::HOSTS, super::key(host.site, WITHHELD), codec::encode(&why));
         }
-        let is_of_crowd = self.domains.is_large(host.site.domain) || !host.progress.is_proven();
-        self.sleep.add(&host, due, is_of_crowd, session);
+        let class = match (self.domains.is_large(host.site.domain), host.progress.is_proven()) {
+            (true, _) => Class::Crowd,
+            (false, true) => Class::Shown,
+            (false, false) => Class::Unknown,
+        };
+        self.sleep.add(&host, due, class, session);
         queues.forget(&host.lanes);
         self.numbers.remove(&host.site.host);
         self.domains.left(host.site.domain);

@@ -56,7 +56,7 @@ pub use new_share::Expected;
 use origins::Origins;
 use pace::Pace;
 use retries::Retries;
-pub use sleep::{First as FirstAsleep, site_of as sleep_index};
+pub use sleep::{Class, First as FirstAsleep, site_of as sleep_index};
 pub use sweep::EraSweep;
 
 /// Kind of the records of hosts in [`spaces::HOSTS`].

@@ -1,7 +1,7 @@
 //! Hosts that are only on disk. Memory has a bounded number of hosts. The others sleep. Sleeping hosts with work are
-//! woken in the order in which they are due. The hosts of large registrable domains, and hosts that have not shown a page
-//! yet (or were slow lately), form a *crowd*. Most other hosts are woken before it: a domain can have subdomains without
-//! end, and a page can name hosts without end.
+//! woken in the order in which they are due, and by their [`Class`]: hosts that have shown pages come before hosts that
+//! nobody knows yet, because a page can name hosts without end. Most hosts of large registrable domains (a *crowd*) come
+//! last, because a domain can have subdomains without end.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -21,19 +21,44 @@ pub const TAG: u8 = b'z';
 /// First byte of the keys in [`spaces::FRONTIER_OWN`] that list sleeping hosts with work: by the time when they are
 /// due, then by host.
 const DUE: u8 = b'z';
-/// This bit of the time in such a key is set for the hosts of a crowd, so that their keys come after all others.
-const CROWD: u64 = 1 << 63;
+/// The bits of the time in such a key that are not the time: they tell the class.
+const CLASS: u64 = 0b11 << 62;
+
+/// What decides, before the time, which sleeping host is woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// It has shown a page, and was not slow lately.
+    Shown,
+    /// It has shown no page yet, or was slow lately.
+    Unknown,
+    /// It belongs to a large registrable domain.
+    Crowd,
+}
+
+impl Class {
+    /// The bits of this class in a key, in the order of the classes.
+    fn bits(self) -> u64 {
+        (self as u64) << 62
+    }
+
+    /// The class of a time with such bits.
+    fn of(due: u64) -> Self {
+        match due >> 62 {
+            0 => Class::Shown,
+            1 => Class::Unknown,
+            _ => Class::Crowd,
+        }
+    }
+}
 
 /// The hosts that sleep and have work.
 #[derive(Debug)]
 pub struct Sleep {
     /// The time at which this process began. It tells this process from earlier ones.
     boot: Millis,
-    /// The hosts that belong to no crowd.
-    single: List,
-    /// The hosts of crowds.
-    crowd: List,
-    /// The number of hosts of no crowd that woke since a host of a crowd did.
+    /// The hosts of each class.
+    lists: [List; 3],
+    /// The number of hosts of other classes that woke since a host of the crowd did.
     in_a_row: u32,
 }
 
@@ -43,7 +68,7 @@ impl Default for Sleep {
     }
 }
 
-/// The sleeping hosts of one kind that have work.
+/// The sleeping hosts of one class that have work.
 ///
 /// The store keeps the keys of hosts that woke up until it merges them away, and a scan passes over all of them. So no
 /// scan begins at the start of the list. Each begins where the last one ended, and reads some hosts ahead.
@@ -54,7 +79,7 @@ struct List {
     ahead: BTreeSet<First>,
     /// The place from which on the hosts were not read. `None` if all were read.
     unread: Option<First>,
-    is_of_crowd: bool,
+    class: Class,
 }
 
 /// The first host of a list.
@@ -64,15 +89,15 @@ pub struct First {
     pub due: Millis,
     /// Its identity.
     pub site: SiteId,
-    /// Whether it belongs to a crowd.
-    pub is_of_crowd: bool,
+    /// Its class.
+    pub class: Class,
 }
 
 /// What is kept of a sleeping host besides its record.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Asleep {
     boot: Millis,
-    /// The time at which the host is due, if it has work, with the bit for crowds. This is its key in the list.
+    /// The time at which the host is due, if it has work, with the bits of its class. This is its key in the list.
     due: Option<u64>,
     pace: Pace,
     sitemaps: u32,
@@ -81,43 +106,43 @@ pub struct Asleep {
 }
 
 impl Sleep {
-    /// After this many hosts that belong to no crowd, a host of a crowd wakes up, if one is due.
+    /// After this many hosts of other classes, a host of the crowd wakes up, if one is due.
     const IN_A_ROW: u32 = 15;
 
     /// At the start no host sleeps. `boot` is the time at which this process began.
     pub fn new(boot: Millis) -> Self {
-        Self { boot, single: List::new(false), crowd: List::new(true), in_a_row: 0 }
+        Self { boot, lists: [Class::Shown, Class::Unknown, Class::Crowd].map(List::new), in_a_row: 0 }
     }
 
     /// Number of hosts that sleep and have work.
     pub fn count(&self) -> u64 {
-        self.single.count + self.crowd.count
+        self.lists.iter().map(|list| list.count).sum()
     }
 
-    fn list(&mut self, due: u64) -> &mut List {
-        if due & CROWD == 0 { &mut self.single } else { &mut self.crowd }
+    fn list(&mut self, class: Class) -> &mut List {
+        &mut self.lists[class as usize]
     }
 
     /// A host goes to sleep. If it has work, it is woken at `due`.
-    pub fn add(&mut self, host: &Host, due: Option<Millis>, is_of_crowd: bool, session: &mut Session) {
+    pub fn add(&mut self, host: &Host, due: Option<Millis>, class: Class, session: &mut Session) {
         let until = match host.addresses {
             super::HostAddresses::Known { until, .. } => until,
             _ => 0,
         };
         let (pace, ips) = (host.pace.clone(), host.addresses.ips().to_vec());
-        let due = due.map(|due| due & !CROWD | if is_of_crowd { CROWD } else { 0 });
+        let due = due.map(|due| due & !CLASS | class.bits());
         let record = Asleep { boot: self.boot, due, pace, sitemaps: host.sitemaps, ips, until };
         session.put(spaces::HOSTS, key(host.site, TAG), codec::encode(&record));
         if let Some(due) = due {
             session.put(spaces::FRONTIER_OWN, index(due, host.site), []);
-            self.list(due).add(First::new(due, host.site));
+            self.list(class).add(First::new(due, host.site));
         }
     }
 
     /// A host slept when the store was opened, and goes on sleeping.
     pub fn found(&mut self, asleep: &Asleep) {
         if let Some(due) = asleep.due {
-            self.list(due).count += 1;
+            self.list(Class::of(due)).count += 1;
         }
     }
 
@@ -130,10 +155,11 @@ impl Sleep {
         }
         if let Some(due) = asleep.due {
             session.delete(spaces::FRONTIER_OWN, index(due, host.site));
-            self.in_a_row = if due & CROWD == 0 { self.in_a_row.saturating_add(1) } else { 0 };
-            let list = self.list(due);
+            let first = First::new(due, host.site);
+            self.in_a_row = if first.class == Class::Crowd { 0 } else { self.in_a_row.saturating_add(1) };
+            let list = self.list(first.class);
             list.count = list.count.saturating_sub(1);
-            list.ahead.remove(&First::new(due, host.site));
+            list.ahead.remove(&first);
         }
         if asleep.boot == self.boot {
             let stretch = std::mem::replace(&mut host.pace, asleep.pace).stretch;
@@ -146,28 +172,27 @@ impl Sleep {
         }
     }
 
-    /// The sleeping host that comes first at `now`: a host of no crowd if one is due, otherwise the host that is due
-    /// first. If there is room for both (`has_room`), now and then a host of a crowd comes before the others.
+    /// The sleeping host that comes first at `now`: of the hosts that are due, one of the first class that has some;
+    /// otherwise the host that is due first. If there is room for all (`has_room`), now and then a host of the crowd comes
+    /// before the others.
     pub fn first(&mut self, now: Millis, has_room: bool, session: &Session) -> Result<Option<First>> {
-        let is_due = |first: &First| first.due <= now;
-        let single = self.first_single(session)?;
+        let mut firsts = Vec::new();
+        for list in &mut self.lists {
+            firsts.extend(list.first(session)?);
+        }
+        let is_due = |first: &&First| first.due <= now;
         let is_turn_of_crowd = has_room && self.in_a_row >= Self::IN_A_ROW;
-        if single.as_ref().is_some_and(is_due) && !is_turn_of_crowd {
-            return Ok(single);
-        }
-        let crowd = self.crowd.first(session)?;
-        if is_turn_of_crowd && crowd.as_ref().is_some_and(is_due) {
-            return Ok(crowd);
-        }
-        if single.as_ref().is_some_and(is_due) {
-            return Ok(single);
-        }
-        Ok(single.into_iter().chain(crowd).min())
+        let of_crowd = firsts.iter().filter(|first| is_turn_of_crowd && first.class == Class::Crowd).find(is_due);
+        Ok(of_crowd.or(firsts.iter().find(is_due)).or(firsts.iter().min()).copied())
     }
 
-    /// Of the sleeping hosts that belong to no crowd, the one that is due first.
-    pub fn first_single(&mut self, session: &Session) -> Result<Option<First>> {
-        self.single.first(session)
+    /// Of the sleeping hosts up to a class, the one that is due first.
+    pub fn first_up_to(&mut self, class: Class, session: &Session) -> Result<Option<First>> {
+        let mut first: Option<First> = None;
+        for list in &mut self.lists[..=class as usize] {
+            first = first.into_iter().chain(list.first(session)?).min();
+        }
+        Ok(first)
     }
 }
 
@@ -175,9 +200,9 @@ impl List {
     /// This many hosts are read ahead, and at most twice as many are kept.
     const AHEAD: usize = if cfg!(test) { 2 } else { 256 };
 
-    fn new(is_of_crowd: bool) -> Self {
-        let start = First { due: 0, site: SiteId { domain: 0, host: 0 }, is_of_crowd };
-        Self { count: 0, ahead: BTreeSet::new(), unread: Some(start), is_of_crowd }
+    fn new(class: Class) -> Self {
+        let start = First { due: 0, site: SiteId { domain: 0, host: 0 }, class };
+        Self { count: 0, ahead: BTreeSet::new(), unread: Some(start), class }
     }
 
     /// A host was put into the list.
@@ -199,7 +224,11 @@ impl List {
         }
         if let Some(unread) = self.unread.filter(|_| self.ahead.is_empty()) {
             self.unread = None;
-            let to = if self.is_of_crowd { vec![DUE + 1] } else { [&[DUE][..], &CROWD.to_be_bytes()].concat() };
+            let to = match self.class {
+                Class::Shown => [&[DUE][..], &Class::Unknown.bits().to_be_bytes()].concat(),
+                Class::Unknown => [&[DUE][..], &Class::Crowd.bits().to_be_bytes()].concat(),
+                Class::Crowd => vec![DUE + 1],
+            };
             session.scan(spaces::FRONTIER_OWN, &unread.key(), &to, &mut |key, _| {
                 let due = key.get(1..9).and_then(|due| due.try_into().ok()).map(u64::from_be_bytes);
                 let Some((due, site)) = due.zip(site_of(key)) else { return ControlFlow::Continue(()) };
@@ -217,14 +246,14 @@ impl List {
 }
 
 impl First {
-    /// `due` has the bit for crowds.
+    /// `due` has the bits of the class.
     fn new(due: u64, site: SiteId) -> Self {
-        Self { due: due & !CROWD, site, is_of_crowd: due & CROWD != 0 }
+        Self { due: due & !CLASS, site, class: Class::of(due) }
     }
 
     /// The key of the host in the list.
     fn key(self) -> Vec<u8> {
-        index(self.due | if self.is_of_crowd { CROWD } else { 0 }, self.site)
+        index(self.due | self.class.bits(), self.site)
     }
 }
 
@@ -295,7 +324,8 @@ mod tests {
         let (mut session, mut sleep) = (Session::new(Box::new(strata)), Sleep::new(0));
         let host = |number| Host::new(SiteId { domain: number % 7, host: number }, "");
         for number in 0..HOSTS {
-            sleep.add(&host(number), Some(number / 3), number % 2 == 0, &mut session);
+            let class = [Class::Crowd, Class::Shown, Class::Crowd, Class::Unknown][number as usize % 4];
+            sleep.add(&host(number), Some(number / 3), class, &mut session);
         }
         session.commit().unwrap();
         let mut woken = Vec::new();
@@ -307,14 +337,14 @@ mod tests {
             woken.push(first);
             // Some go to sleep again, and are due at once.
             if first.site.host.is_multiple_of(10) && woken.len() < HOSTS as usize {
-                sleep.add(&awake, Some(0), first.is_of_crowd, &mut session);
+                sleep.add(&awake, Some(0), first.class, &mut session);
                 session.commit().unwrap();
             }
         }
         assert!(woken.len() as u64 >= HOSTS && sleep.count() == 0, "{} of {}", woken.len(), sleep.count());
-        let singles = woken.iter().filter(|first| !first.is_of_crowd && first.due > 0).map(|first| first.due);
-        assert!(singles.is_sorted(), "in the order in which they are due");
-        let early = woken.iter().take(640).filter(|first| first.is_of_crowd).count();
+        let others = woken.iter().filter(|first| first.class != Class::Crowd && first.due > 0);
+        assert!(others.is_sorted_by_key(|first| (first.class, first.due)), "by class, and in the order of the time");
+        let early = woken.iter().take(640).filter(|first| first.class == Class::Crowd).count();
         assert!((30..=50).contains(&early), "{early} of a crowd among the first 640");
         let passed = passed.load(Ordering::Relaxed);
         assert!(passed < 10 * woken.len(), "{passed} entries for {} hosts", woken.len());

@@ -1,8 +1,7 @@
 //! The turns of registrable domains while this machine is behind with reading answers (see `process/load.rs`).
 //!
-//! Then processor time is scarce, and domains share it. For each domain, the time is computed at
-//! which its next page would be done if all domains had equal shares. The domain with the earliest time comes first. A
-//! domain with cheap pages has many turns for one turn of a domain with costly ones. A domain with more hosts has no
+//! Then processor time is scarce, and domains share it. For each domain, the time is computed at which its next page
+//! would be done if all domains had equal shares. The domain with the earliest time comes first. A domain with cheap pages has many turns for one turn of a domain with costly ones. A domain with more hosts has no
 //! more turns than a domain with few. While the machine keeps up, all turns are equal, and the best URL comes first.
 //!
 //! One page can link to thousands of new domains. If each of them had its own share, they would leave nothing to the

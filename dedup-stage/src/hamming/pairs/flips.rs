@@ -27,8 +27,8 @@ use crate::hamming::permutation::Permutation;
 ///
 /// The [`Design`] (its number of flipped blocks) and the number of bits to sort by are chosen for the size of the sets.
 /// For each key the fingerprints are sorted once. Then, for each pattern of flips, one pass over both sets compares N²
-/// / 2^bits pairs. Large buckets of one group take time in proportion to their size, not to its square. It takes 12 bytes for each fingerprint of both sets, and 4 bytes for each bucket. A set has at most
-/// 2^32 - 1 fingerprints.
+/// / 2^bits pairs. Large buckets of one group take time in proportion to their size, not to its square. It takes 12 bytes
+/// for each fingerprint of both sets, and 4 bytes for each bucket. A set has at most 2^32 - 1 fingerprints.
 ///
 /// # References
 ///
