@@ -17,11 +17,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Tests that take long, about five minutes together. They run if `LONG_TESTS` is set (as in `.ci/long`), or if a word
+/// Tests that take long, about four minutes together. They run if `LONG_TESTS` is set (as in `.ci/long`), or if a word
 /// on the command line matches their names.
 const LONG: &[&str] = &[
-    "a_worker_that_says_nothing_is_named_soon_and_its_heir_answers",
-    "that_too_few_brokers_run_is_said_in_plain_english",
     "a_worker_that_is_cut_off_is_replaced",
     "workers_that_leave_hand_their_hosts_to_the_others",
     "who_gives_hosts_away_may_die_at_any_moment",

@@ -128,9 +128,10 @@ impl Gathering<'_> {
     }
 
     /// The error if a share is missing. Tells the user the reason for each.
-    fn complete(self) -> anyhow::Result<()> {
-        let shares: Vec<String> = self.missing.iter().map(|(share, _)| (share + 1).to_string()).collect();
-        let mut errors: Vec<ClusterError> = self.missing.into_iter().map(|(_, error)| error).collect();
+    fn complete(&mut self) -> anyhow::Result<()> {
+        let missing = std::mem::take(&mut self.missing);
+        let shares: Vec<String> = missing.iter().map(|(share, _)| (share + 1).to_string()).collect();
+        let mut errors: Vec<ClusterError> = missing.into_iter().map(|(_, error)| error).collect();
         // The exit code tells of workers that are silent first: there, something has failed.
         errors.sort_by_key(|error| matches!(error, ClusterError::Silent(_)));
         let Some(last) = errors.pop() else { return Ok(()) };
@@ -193,8 +194,7 @@ pub fn export(args: Export, runtime: &tokio::runtime::Runtime) -> anyhow::Result
     if form.has_file() {
         return form.write(|out| {
             runtime.block_on(gathering.gather(out))?;
-            let missing = std::mem::take(&mut gathering.missing);
-            Gathering { missing, question: gathering.question.clone(), owners: &owners }.complete()
+            gathering.complete()
         });
     }
     let written = form.write(|out| runtime.block_on(gathering.gather(out)))?;

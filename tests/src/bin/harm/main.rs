@@ -160,6 +160,9 @@ fn memory(program: &Path, dir: &Path, span: Duration, only: Option<&str>) -> any
         let beside = ran.peak.saturating_sub((met * SEEN) >> 10);
         let (peak, left, requests) = (ran.peak >> 10, beside >> 10, ran.log.len());
         println!("{peak:>9} {met:>9} {left:>9} {requests:>9} {healthy:>9}  {name}");
+        if ran.peak == 0 {
+            println!("the peak is not known: only the program `crawl` of this package tells it");
+        }
         well &= ran.peak > 0 && beside <= 200 << 10 && ran.status.code().is_some();
         if ran.status.code().is_none() {
             println!("{}", ran.said);
