@@ -84,6 +84,35 @@ fn hosts_that_hold_a_slot_now_and_then_cost_healthy_ones_nothing_for_long() -> a
     Ok(())
 }
 
+/// Catches a crawl in which hosts that answer each page late, and never so late that they lose a slot, hold nearly all
+/// slots.
+#[test]
+fn hosts_that_answer_late_leave_slots_for_hosts_that_answer_at_once() -> anyhow::Result<()> {
+    let (crowd, dir) = (Crowd::start(300)?, tempfile::tempdir()?);
+    let flags = [&POLITE[..], &["--scope", "host", "--concurrency", "8"]].concat();
+    let all = seeds("steady", 30).chain(seeds("well", 3));
+    let ran = crawl(program(), &crowd, dir.path(), &flags, all, 30 * SECOND)?;
+    let (rate, late) = (ran.rate("well", 10 * SECOND, 29 * SECOND), ran.rate("steady", 10 * SECOND, 29 * SECOND));
+    println!("{rate:.1} pages a second, 15 at most; of the late hosts {late:.1}");
+    assert!(rate >= 12.0 && late >= 1.5, "{rate:.1} pages a second; of the late hosts {late:.1}; {}", ran.said);
+    Ok(())
+}
+
+/// Catches an address whose turns nearly all go to the subdomains of one domain.
+#[test]
+fn domains_at_an_address_take_turns() -> anyhow::Result<()> {
+    let (crowd, dir) = (Crowd::start(300)?, tempfile::tempdir()?);
+    let flags = ["--delay", "600ms", "--delay-factor", "0", "--address-delay", "200ms", "--scope", "any"];
+    let all = seeds("wild", 1).chain(seeds("well", 3));
+    let ran = crawl(program(), &crowd, dir.path(), &flags, all, 30 * SECOND)?;
+    // The address has five turns a second, and there are four domains.
+    let rate = ran.rate("well", 10 * SECOND, 29 * SECOND);
+    let wild = ran.log.iter().filter(|asked| asked.host.ends_with("wild-0.test")).count();
+    println!("{rate:.1} pages a second, 3.75 at most, beside {wild} requests to the domain without end");
+    assert!(rate >= 3.0 && wild >= 15, "{rate:.1} pages a second, {wild} requests to the other domain; {}", ran.said);
+    Ok(())
+}
+
 /// Catches hosts that sleep for ever because one domain always has further hosts that were never asked, and a state
 /// that grows with every host that the domain names.
 #[test]

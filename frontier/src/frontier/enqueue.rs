@@ -10,7 +10,7 @@ use crate::host::entry::Entry;
 use crate::host::hosts;
 use crate::host::lane::{LaneKey, band};
 use crate::numbers::HostId;
-use crate::process::Line;
+use crate::process::{Counted, Line};
 use crate::schedule::{Phase, rank};
 use crate::url::Visit;
 
@@ -117,7 +117,11 @@ impl Frontier {
         let host = self.hosts.get_mut(id);
         let rank = (host.has_work() && !host.pace.is_troubled()).then(|| host.rank());
         self.schedule.set_awaited(id, &mut host.awaited, rank);
-        self.shares.count(&mut host.counted, rank.is_some() && host.progress.is_proven());
+        let counted = rank.map(|_| Counted {
+            proven: host.progress.is_proven(),
+            light: self.shares.is_light(host.progress, host.usage.share(self.now)),
+        });
+        self.shares.count(&mut host.counted, counted.unwrap_or_default());
         if host.has_work() {
             // The first look-up of an address is no request and need not wait. A look-up after a failed one waits.
             let early = matches!(host.addresses, HostAddresses::Unknown) && !host.pace.is_troubled();

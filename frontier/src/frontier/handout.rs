@@ -17,6 +17,7 @@ use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
 use crate::job::{Job, JobKind, Merits, Next, Via};
 use crate::numbers::{HostId, Millis};
+use crate::process::Counted;
 use crate::reason::{Detail, SkipReason};
 use crate::robots::RobotsRules;
 use crate::rules::Stop;
@@ -48,6 +49,8 @@ impl Frontier {
         self.call_sleepers(now, session)?;
         self.wake(now);
         self.pass_on_places(now);
+        let hosts = self.schedule.waiting() + self.addresses.parked() + self.schedule.fetching();
+        self.shares.set_hosts(hosts as usize);
         let mut refusals = 0;
         let behind = self.shares.is_behind(self.jobs.costly);
         while let Some((id, room)) = self.schedule.best(&self.shares, behind) {
@@ -115,18 +118,22 @@ impl Frontier {
                         // The host waits for a robots.txt, so no other host waits for this one.
                         self.schedule.set_awaited(id, &mut host.awaited, None);
                     }
+                    host.called = false;
                     self.schedule.wait(id, &mut host.phase, due.max(now + 1));
                 }
                 HostAction::Park(address) => {
                     let host = self.hosts.get_mut(id);
-                    let place = self.addresses.park(id, host.rank(), address);
+                    host.called = false;
+                    let (proven, domain) = (host.progress.is_proven(), host.site.domain);
+                    let place = self.addresses.park(id, address, proven, domain, host.rank());
                     self.schedule.park(id, &mut host.phase, place);
                 }
                 HostAction::Nothing => {
                     let host = self.hosts.get_mut(id);
                     self.schedule.set_awaited(id, &mut host.awaited, None);
                     self.schedule.rest(id, &mut host.phase);
-                    self.shares.count(&mut host.counted, false);
+                    self.shares.count(&mut host.counted, Counted::default());
+                    host.called = false;
                 }
             }
         }
@@ -166,7 +173,8 @@ impl Frontier {
                 continue;
             };
             let waits = host.pace.is_troubled() && host.pace.not_before > now;
-            let (job, later) = match self.first(id, &url, now) {
+            // It does not wait for its turn at the address.
+            let (job, later) = match self.first_of(id, &url, now, true) {
                 _ if host.addresses.is_forbidden(now) => {
                     self.forsake(id, now, session)?;
                     continue;
@@ -188,8 +196,8 @@ impl Frontier {
                 due = due.into_iter().chain([later]).min();
                 continue;
             };
-            if let Phase::Parked(address, rank, turn) = self.hosts.get(id).phase {
-                self.addresses.unpark(id, (address, rank, turn));
+            if let Phase::Parked(place) = self.hosts.get(id).phase {
+                self.addresses.unpark(id, place);
             }
             return Ok(Next::Job(self.start(id, kind, url, task, None)));
         }
@@ -226,8 +234,11 @@ impl Frontier {
 
     /// Moves the hosts that are due at `now` among the ready ones.
     fn wake(&mut self, now: Millis) {
-        while let Some(id) = self.schedule.due(now).or_else(|| self.addresses.call(now)) {
+        loop {
+            let due = self.schedule.due(now);
+            let Some(id) = due.or_else(|| self.addresses.call(now)) else { break };
             let host = self.hosts.get_mut(id);
+            host.called |= due.is_none();
             let rank = host.rank();
             self.schedule.make_ready(id, &mut host.phase, host.site.domain, rank);
         }
@@ -250,7 +261,9 @@ impl Frontier {
         // wait longer.
         let politeness = &self.conduct.politeness;
         let floor = politeness.address_delay.0.min(politeness.delay.0);
-        self.addresses.started(self.hosts.get(id).addresses.ids(), now, floor);
+        let host = self.hosts.get_mut(id);
+        host.called = false;
+        self.addresses.started(host.addresses.ids(), now, floor);
         Ok(())
     }
 
@@ -309,6 +322,7 @@ impl Frontier {
         self.jobs.costly += usize::from(costly);
         self.schedule.fetch(id, &mut host.phase, domain, kind);
         let lines = self.take_shares(id, kind, job.id);
+        self.hosts.get_mut(id).usage.begins(self.now);
         self.jobs.open.insert(job.id, Open { host: id, task, lines, costly });
         job
     }

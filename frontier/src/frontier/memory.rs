@@ -6,6 +6,7 @@ use dedup_stage::store::{Result, Session};
 use super::Frontier;
 use crate::host::{Class, FirstAsleep, Hosts};
 use crate::numbers::{HostId, Millis};
+use crate::process::Counted;
 use crate::schedule::Phase;
 
 impl Frontier {
@@ -57,8 +58,8 @@ impl Frontier {
         let host = self.hosts.get_mut(id);
         let due = match host.phase {
             Phase::Waiting(due, _) => due.min(self.now + Self::LONG),
-            Phase::Parked(address, rank, turn) => {
-                self.addresses.unpark(id, (address, rank, turn));
+            Phase::Parked(place) => {
+                self.addresses.unpark(id, place);
                 host.pace.not_before.max(self.now)
             }
             // A host that was never asked is not due before those that wait longer.
@@ -68,7 +69,7 @@ impl Frontier {
         };
         self.schedule.leave(id, host.phase);
         self.schedule.set_awaited(id, &mut host.awaited, None);
-        self.shares.count(&mut host.counted, false);
+        self.shares.count(&mut host.counted, Counted::default());
         self.troubled -= u64::from(host.pace.is_troubled());
         self.addresses.leave(host.addresses.ids(), self.now);
         let due = host.has_work().then_some(due);

@@ -190,14 +190,20 @@ impl Frontier {
 
     /// The step that must come before a request for `url`: find the address of the host, or wait for the pace of the
     /// host or of its address. `None` if the request may be made now.
-    pub(super) fn first(&self, id: HostId, url: &Url, now: Millis) -> Option<HostAction> {
+    fn first(&self, id: HostId, url: &Url, now: Millis) -> Option<HostAction> {
+        self.first_of(id, url, now, self.hosts.get(id).called)
+    }
+
+    /// Like [`Frontier::first`]. `called`: whether the host need not wait for its turn at a shared address.
+    pub(super) fn first_of(&self, id: HostId, url: &Url, now: Millis, called: bool) -> Option<HostAction> {
         let host = self.hosts.get(id);
         match &host.addresses {
             HostAddresses::Known { ids, until, .. } if *until > now => {
                 if host.pace.not_before > now {
                     return Some(HostAction::Wait(host.pace.not_before));
                 }
-                self.addresses.blocked(ids, now).map(HostAction::Park)
+                let with_line = || self.addresses.with_line(ids).filter(|_| !called);
+                self.addresses.blocked(ids, now).or_else(with_line).map(HostAction::Park)
             }
             _ => Some(HostAction::Resolve(url.clone())),
         }

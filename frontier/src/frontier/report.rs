@@ -35,6 +35,7 @@ impl Frontier {
         self.jobs.costly -= usize::from(costly);
         self.shares.give_back(&lines);
         let host = self.hosts.get_mut(id);
+        host.usage.ends(at);
         host.used_slot(&outcome, session);
         let site = host.site;
         if matches!((&outcome, &task), (Outcome::Done { .. }, JobTask::Entry(..))) {

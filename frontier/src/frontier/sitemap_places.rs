@@ -15,7 +15,7 @@ impl Frontier {
 
     /// Takes the shares of the slots for a job of a host.
     pub(super) fn take_shares(&mut self, id: HostId, kind: JobKind, job: u64) -> Box<[Line]> {
-        let mut lines = self.hosts.get(id).shares().into_vec();
+        let mut lines = self.hosts.get(id).shares(&self.shares, self.now).into_vec();
         if kind == JobKind::Sitemap {
             lines.push(Line::Sitemaps);
             self.jobs.sitemaps.push_back((self.now, job));

@@ -31,7 +31,7 @@ impl Frontier {
         let full = |line: &Line| self.shares.is_full(*line) && (room == Room::Own || self.shares.is_strict(*line));
         let had_last = |line: &Line| yields && self.shares.had_last_slot(*line);
         let behind = self.shares.load.is_behind();
-        let mut lines = host.shares().into_iter().filter(|line| !behind || line.counts_behind());
+        let mut lines = host.shares(&self.shares, self.now).into_iter().filter(|line| !behind || line.counts_behind());
         lines
             .find(|line| full(line) || had_last(line))
             .is_some_and(|line| self.schedule.bench(id, &mut host.phase, line))

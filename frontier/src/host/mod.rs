@@ -41,7 +41,7 @@ use url::Url;
 use crate::failure::Failure;
 use crate::job::Outcome;
 use crate::numbers::Millis;
-use crate::process::{Line, Progress, Shares};
+use crate::process::{Counted, Line, Progress, Shares, Usage};
 use crate::schedule::{self, Phase, Rank};
 use crate::spaces;
 use addresses::HostAddresses;
@@ -91,10 +91,14 @@ pub struct Host {
     pub phase: Phase,
     /// How it has used its slots.
     pub progress: Progress,
-    /// Whether it is counted among the proven hosts that have work.
-    pub counted: bool,
+    /// How much of the time it holds a slot.
+    pub usage: Usage,
+    /// As what it is counted among the hosts that have work.
+    pub counted: Counted,
     /// The rank of its best URL, for which other hosts may wait; `None` if no host should wait for this one.
     pub awaited: Option<Rank>,
+    /// Whether its address has called it, and it has not started a request since.
+    pub called: bool,
     /// When it may be asked again.
     pub pace: Pace,
     /// Its addresses.
@@ -145,8 +149,10 @@ impl Host {
             name: name.into(),
             phase: Phase::NEW,
             progress: Progress::default(),
-            counted: false,
+            usage: Usage::default(),
+            counted: Counted::default(),
             awaited: None,
+            called: false,
             pace: Pace::new(name),
             addresses: HostAddresses::Unknown,
             origins: Origins::default(),
@@ -229,8 +235,8 @@ impl Host {
     }
 
     /// The shares of the slots that count for its jobs.
-    pub fn shares(&self) -> Box<[Line]> {
-        Shares::of(self.progress, self.site.domain, self.addresses.ids())
+    pub fn shares(&self, shares: &Shares, now: Millis) -> Box<[Line]> {
+        shares.of(self.progress, self.usage.share(now), self.site.domain, self.addresses.ids())
     }
 
     /// A job of the host has given its slot back.

@@ -2,12 +2,13 @@
 //! address. The floor is never longer than the delay of a single host, because a host that has the address to itself
 //! may be asked at that pace.
 //!
-//! A host may be due before its address is. Then it waits in the line of the address. The address calls one host at a
-//! time: the best host first, and equals in turn.
+//! A host may be due before its address is. Then it waits in the line of the address (`address_line`). The address calls
+//! one host at a time. A host that was not called waits as long as there is a line, so no host passes the line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use super::address_line::{AddressLine, Place};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::schedule::{PhaseNumber, Rank};
 
@@ -23,7 +24,7 @@ struct Address {
     /// If the address is shared, no request to it may start before this time.
     not_before: Millis,
     /// The hosts that wait in its line.
-    line: BTreeSet<(Rank, PhaseNumber, HostId)>,
+    line: AddressLine,
 }
 
 /// All addresses, and their lines.
@@ -93,7 +94,7 @@ impl Addresses {
         }
     }
 
-    /// The first of these addresses to which no request may start at `now`.
+    /// The first of these addresses to which no request may start at `now`, because its floor has not passed.
     pub fn blocked(&self, ids: &[AddressId], now: Millis) -> Option<AddressId> {
         ids.iter().copied().find(|&id| {
             let address = &self.addresses[id as usize];
@@ -101,34 +102,41 @@ impl Addresses {
         })
     }
 
+    /// The first of these addresses for which other hosts wait.
+    pub fn with_line(&self, ids: &[AddressId]) -> Option<AddressId> {
+        ids.iter().copied().find(|&id| !self.addresses[id as usize].line.is_empty())
+    }
+
     /// The time from which a request to a shared address may start.
     pub fn not_before(&self, id: AddressId) -> Millis {
         self.addresses[id as usize].not_before
     }
 
-    /// Puts a host of this rank in the line of an address. Returns its place there.
-    pub fn park(&mut self, host: HostId, rank: Rank, id: AddressId) -> (AddressId, Rank, PhaseNumber) {
-        let address = &mut self.addresses[id as usize];
-        if address.line.is_empty() {
-            self.calls.insert((address.not_before, id));
-        }
+    /// Puts a host in the line of an address. `domain` is the hash of its registrable domain, `rank` that of its best
+    /// URL. Returns its place there.
+    pub fn park(&mut self, host: HostId, address: AddressId, proven: bool, domain: u64, rank: Rank) -> Place {
         self.number += 1;
         self.parked += 1;
-        address.line.insert((rank, self.number, host));
-        (id, rank, self.number)
+        let place = Place { address, proven, domain, rank, number: self.number };
+        let address = &mut self.addresses[place.address as usize];
+        if address.line.is_empty() {
+            self.calls.insert((address.not_before, place.address));
+        }
+        address.line.enter(host, place);
+        place
     }
 
     /// A host leaves the line before it is called.
-    pub fn unpark(&mut self, host: HostId, (id, rank, number): (AddressId, Rank, PhaseNumber)) {
-        if self.addresses[id as usize].line.remove(&(rank, number, host)) {
+    pub fn unpark(&mut self, host: HostId, place: Place) {
+        if self.addresses[place.address as usize].line.leave(host, place) {
             self.parked -= 1;
         }
     }
 
-    /// The worst host in the longest line. Only lines that call next are compared.
+    /// The host of the longest line whose turn comes last. Only lines that call next are compared.
     pub fn last_in_line(&self) -> Option<HostId> {
         let lines = self.calls.iter().take(16).map(|(_, id)| &self.addresses[*id as usize].line);
-        lines.max_by_key(|line| line.len()).and_then(|line| line.last()).map(|(.., host)| *host)
+        lines.max_by_key(|line| line.len()).and_then(AddressLine::last)
     }
 
     /// A request to a host with these addresses starts.
@@ -150,12 +158,12 @@ impl Addresses {
                 self.calls.insert((address.not_before, id));
                 continue;
             }
-            let first = address.line.pop_first();
+            let first = address.line.pop();
             if !address.line.is_empty() {
                 // The called host may find nothing to do. Then the next host gets its chance at once.
                 self.calls.insert((now + 1, id));
             }
-            if let Some((.., host)) = first {
+            if let Some(host) = first {
                 self.parked -= 1;
                 return Some(host);
             }
@@ -190,7 +198,7 @@ mod tests {
         addresses.started(&ids, 0, 100);
         for (host, rank) in [(10, 5), (11, 3), (12, 5), (13, 3)] {
             assert_eq!(addresses.blocked(&ids, 50), Some(ids[0]));
-            addresses.park(host, rank, ids[0]);
+            addresses.park(host, ids[0], true, host.into(), rank);
         }
         assert_eq!((addresses.call(99), addresses.next_call(), addresses.parked()), (None, Some(100), 4));
         let called: Vec<_> = (0..4).map(|n| addresses.call(100 + n).unwrap()).collect();

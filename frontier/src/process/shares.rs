@@ -5,6 +5,10 @@
 //!
 //! - Hosts that have answered with a page and were not slow lately (*proven* hosts) find slots that only they may take:
 //!   one slot for each proven host that has work, up to a quarter of the slots.
+//! - While more hosts have work than there are slots, a host has its equal share of the slots for a part of the time.
+//!   A proven host that holds a slot for less than half of this time is *light*. While light hosts have work, all others
+//!   leave some slots free. Otherwise many hosts that answer slowly, and never so slowly that they lose a slot, would
+//!   hold all slots, and hosts that answer at once would wait most of the time.
 //! - Hosts that lately lost a slot because they were slow hold at most a quarter of the slots together while proven
 //!   hosts have work.
 //! - The hosts of a registrable domain, and the hosts at an address, hold at most a quarter while other hosts are
@@ -32,6 +36,8 @@ pub enum Line {
     Slow,
     /// Hosts that have not answered yet, and hosts that were slow lately.
     Unproven,
+    /// Hosts that are not light.
+    Heavy,
     /// The hosts of a registrable domain, named by its hash.
     Domain(u64),
     /// The hosts at an address.
@@ -98,13 +104,27 @@ impl Progress {
     }
 }
 
+/// As what a host is counted while it has work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// As a proven host.
+    pub proven: bool,
+    /// As a light host.
+    pub light: bool,
+}
+
 /// The number of slots that each group of hosts holds.
 #[derive(Debug, Default)]
 pub struct Shares {
     slots: usize,
     held: BTreeMap<Line, usize>,
-    /// The number of proven hosts that have work.
+    /// The number of slots that are held.
+    open: usize,
+    /// The number of hosts that have work, or have an open job.
+    hosts: usize,
+    /// The number of proven hosts that have work, and the number of light ones among them.
     proven: usize,
+    light: usize,
     /// The domain that had the last slot.
     last: Option<Line>,
     /// The load of this machine.
@@ -117,10 +137,26 @@ impl Shares {
         Self { slots, load: Load::new(slots), ..Self::default() }
     }
 
-    /// The shares from which a job of a host takes its slot.
-    pub fn of(progress: Progress, domain: u64, addresses: &[AddressId]) -> Box<[Line]> {
+    /// One slot of this many is kept for light hosts.
+    const FOR_LIGHT: usize = 16;
+
+    /// The shares from which a job of a host takes its slot. `used` is as for [`Shares::is_light`].
+    pub fn of(&self, progress: Progress, used: Option<f32>, domain: u64, addresses: &[AddressId]) -> Box<[Line]> {
         let addresses = addresses.iter().map(|id| Line::Address(*id));
-        progress.lines().chain([Line::Domain(domain)]).chain(addresses).collect()
+        let heavy = (progress.is_proven() && !self.is_light(progress, used)).then_some(Line::Heavy);
+        progress.lines().chain(heavy).chain([Line::Domain(domain)]).chain(addresses).collect()
+    }
+
+    /// Sets the number of hosts that have work, or have an open job.
+    pub fn set_hosts(&mut self, hosts: usize) {
+        self.hosts = hosts;
+    }
+
+    /// Whether a host is proven, and holds a slot for less than half of its equal share of the time. `used` is the share
+    /// of the time for which it holds a slot, if this is known.
+    pub fn is_light(&self, progress: Progress, used: Option<f32>) -> bool {
+        let equal = self.slots as f32 / self.hosts.max(1) as f32;
+        progress.is_proven() && used.is_some_and(|used| 2.0 * used < equal)
     }
 
     /// Whether a share has no slot left.
@@ -128,6 +164,7 @@ impl Shares {
         let quarter = self.slots / 4;
         let most = match line {
             Line::Unproven => self.slots - self.proven.min(quarter),
+            Line::Heavy => return self.hosts > self.slots && self.open + self.kept_for_light() >= self.slots,
             Line::Slow | Line::Domain(_) | Line::Address(_) => quarter.max(1),
             // While proven hosts have work, pages may wait for slots.
             Line::Sitemaps if self.proven > 0 => self.load.sitemaps().min(quarter.max(1)),
@@ -136,10 +173,21 @@ impl Shares {
         self.held.get(&line).is_some_and(|held| *held >= most)
     }
 
+    /// The number of slots that are kept for light hosts. With few slots, one may be kept if at least three are left.
+    fn kept_for_light(&self) -> usize {
+        let most = (self.slots / Self::FOR_LIGHT).max(usize::from(self.slots >= 4));
+        self.light.min(most)
+    }
+
     /// Whether the limit of a share holds even if no other host is ready, so that proven hosts whose time comes find a
     /// slot at once.
     pub fn is_strict(&self, line: Line) -> bool {
-        line == Line::Sitemaps || matches!(line, Line::Slow | Line::Unproven) && self.proven > 0
+        match line {
+            Line::Sitemaps => true,
+            Line::Slow | Line::Unproven => self.proven > 0,
+            Line::Heavy => self.light > 0,
+            Line::Domain(_) | Line::Address(_) => false,
+        }
     }
 
     /// Whether proven hosts have work, and as many costly jobs are open as the load allows. `costly` is the number of
@@ -167,6 +215,7 @@ impl Shares {
     pub fn take(&mut self, lines: &[Line]) {
         self.last = lines.iter().copied().find(|line| matches!(line, Line::Domain(_)));
         for line in lines {
+            self.open += usize::from(matches!(line, Line::Domain(_)));
             *self.held.entry(*line).or_default() += 1;
         }
     }
@@ -176,6 +225,7 @@ impl Shares {
         for line in lines {
             if let Some(held) = self.held.get_mut(line) {
                 *held -= 1;
+                self.open -= usize::from(matches!(line, Line::Domain(_)));
                 if *held == 0 {
                     self.held.remove(line);
                 }
@@ -188,12 +238,11 @@ impl Shares {
         self.proven
     }
 
-    /// Counts a host as a proven host with work, or stops counting it. `counted` is whether it was counted so far, and
-    /// is updated.
-    pub fn count(&mut self, counted: &mut bool, proven: bool) {
-        self.proven += usize::from(proven);
-        self.proven -= usize::from(*counted);
-        *counted = proven;
+    /// Counts a host with work, or stops counting it. `counted` is as what it was counted so far, and is updated.
+    pub fn count(&mut self, counted: &mut Counted, now: Counted) {
+        self.proven = self.proven + usize::from(now.proven) - usize::from(counted.proven);
+        self.light = self.light + usize::from(now.light) - usize::from(counted.light);
+        *counted = now;
     }
 }
 
@@ -204,20 +253,45 @@ mod tests {
     #[test]
     fn proven_hosts_find_slots_that_others_may_not_take() {
         let mut shares = Shares::new(64);
-        let (mut counted, mut slow) = ([false; 12], Progress::default());
+        let (mut counted, mut slow) = ([Counted::default(); 12], Progress::default());
+        let proven = Counted { proven: true, light: false };
         slow.was_slow(Failure::Slow);
-        let lines = Shares::of(slow, 1, &[]);
+        let lines = shares.of(slow, None, 1, &[]);
         assert_eq!(*lines, [Line::Slow, Line::Unproven, Line::Domain(1)]);
         for _ in 0..60 {
             shares.take(&[Line::Unproven]);
         }
         assert!(!shares.is_full(Line::Unproven) && !shares.is_strict(Line::Unproven), "nobody is proven");
-        counted.iter_mut().for_each(|counted| shares.count(counted, true));
+        counted.iter_mut().for_each(|counted| shares.count(counted, proven));
         assert!(shares.is_full(Line::Unproven) && shares.is_strict(Line::Unproven));
         (0..9).for_each(|_| shares.give_back(&[Line::Unproven]));
         assert!(!shares.is_full(Line::Unproven), "12 slots are kept for 12 proven hosts");
-        counted.iter_mut().for_each(|counted| shares.count(counted, false));
+        counted.iter_mut().for_each(|counted| shares.count(counted, Counted::default()));
         assert!(!shares.is_strict(Line::Unproven));
+    }
+
+    #[test]
+    fn light_hosts_find_slots_that_heavy_ones_leave_free() {
+        let mut shares = Shares::new(64);
+        let mut progress = Progress::default();
+        progress.answered();
+        for (hosts, used, light) in [(64, 0.49, true), (64, 0.51, false), (640, 0.049, true), (640, 0.051, false)] {
+            shares.set_hosts(hosts);
+            assert_eq!(shares.is_light(progress, Some(used)), light, "{used} of the time, {hosts} hosts");
+            assert_eq!(shares.of(progress, Some(used), 1, &[]).contains(&Line::Heavy), !light);
+        }
+        assert!(!shares.is_light(progress, None), "it is not known");
+        (0..60).for_each(|domain| shares.take(&[Line::Heavy, Line::Domain(domain)]));
+        assert!(!shares.is_full(Line::Heavy) && !shares.is_strict(Line::Heavy), "no light host has work");
+        let mut counted = [Counted::default(); 5];
+        counted.iter_mut().for_each(|counted| shares.count(counted, Counted { proven: true, light: true }));
+        assert!(shares.is_full(Line::Heavy) && shares.is_strict(Line::Heavy));
+        shares.give_back(&[Line::Heavy, Line::Domain(0)]);
+        assert!(!shares.is_full(Line::Heavy), "four slots are kept");
+        shares.take(&[Line::Domain(100)]);
+        assert!(shares.is_full(Line::Heavy), "light hosts count, too");
+        shares.set_hosts(64);
+        assert!(!shares.is_full(Line::Heavy), "each host has a slot");
     }
 
     #[test]

@@ -13,8 +13,8 @@ use std::hash::BuildHasherDefault;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::job::{AnswerCost, JobKind};
-use crate::numbers::{AddressId, HostId, Millis};
-use crate::process::{Line, Shares};
+use crate::numbers::{HostId, Millis};
+use crate::process::{Line, Place, Shares};
 use turns::{DomainTurn, DomainTurns};
 
 /// The place of a host in the schedule. A host has exactly one phase at any time.
@@ -27,7 +27,7 @@ pub enum Phase {
     /// The host may have a job now. Its registrable domain, named by its hash, takes turns with others.
     Ready(u64, Rank, PhaseNumber),
     /// The host is due, but its address is not. It stands in the line of this address.
-    Parked(AddressId, Rank, PhaseNumber),
+    Parked(Place),
     /// The host is ready, but a share of the slots that counts for it is used up. It stands in the line of this share.
     Benched(Line, u64, Rank, PhaseNumber),
     /// The host has an open job.
@@ -162,9 +162,9 @@ impl Schedule {
     }
 
     /// The host stands in the line of an address.
-    pub fn park(&mut self, host: HostId, phase: &mut Phase, at: (AddressId, Rank, PhaseNumber)) {
+    pub fn park(&mut self, host: HostId, phase: &mut Phase, place: Place) {
         self.leave(host, *phase);
-        *phase = Phase::Parked(at.0, at.1, at.2);
+        *phase = Phase::Parked(place);
     }
 
     /// The host of a domain has a job of this kind.

@@ -110,6 +110,10 @@ async fn converse(mut stream: BufReader<TcpStream>, log: Log, pages: usize) -> i
         match kind {
             "drip" | "fill" | "heads" | "stutter" => slow::answer(kind, &path, stream).await?,
             "turn" if slow::is_its_turn(&path) => slow::answer("stutter", &path, stream).await?,
+            "steady" => {
+                slow::wait_a_while(&path).await;
+                healthy(&host, &path, pages, stream).await?;
+            }
             _ if floods::KINDS.contains(&kind) => floods::answer(kind, &host, &path, stream).await?,
             _ => healthy(&host, &path, pages, stream).await?,
         }

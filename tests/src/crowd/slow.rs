@@ -44,6 +44,13 @@ pub(super) fn is_its_turn(path: &str) -> bool {
     path.trim_start_matches('/').parse::<u32>().is_ok_and(|page| page % 6 == 5)
 }
 
+/// A host of the kind `steady` answers each page well, after a time that is a little too short to lose the slot.
+pub(super) async fn wait_a_while(path: &str) {
+    if path != "/robots.txt" {
+        tokio::time::sleep(Duration::from_millis(2_700)).await;
+    }
+}
+
 async fn forever(stream: &mut TcpStream, piece: &[u8], pause: Duration) -> io::Result<()> {
     loop {
         stream.write_all(piece).await?;
