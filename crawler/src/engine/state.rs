@@ -235,7 +235,10 @@ impl EngineState<'_> {
         let outcome = match error {
             FetchError::Budget => Outcome::Returned { requested: true },
             FetchError::Local(what) => {
-                self.local.note(what, self.clock.now());
+                // Hosts whose addresses are known need no lookup, so the crawl does not pause for it.
+                if job.kind != JobKind::Resolve {
+                    self.local.note(what, self.clock.now());
+                }
                 Outcome::Returned { requested: false }
             }
             _ => Outcome::Failed(error.kind()),

@@ -22,7 +22,7 @@ use super::fields::message;
 use super::files::{self, Kept};
 use super::names::Names;
 use super::pressure::{Given, Pressure, Watch};
-use super::reachable::has_route;
+use super::reachable::{Answered, has_route};
 use super::route::{Route, SOCKETS, route};
 use super::{Fetch, FetchError, Request, Response, Truncation, failure};
 use crate::clock::Clock;
@@ -44,6 +44,8 @@ pub struct HttpFetch {
     proxied: Proxied,
     timeouts: Timeouts,
     caps: Caps,
+    /// The addresses that answered last.
+    answered: Answered,
     kept: Kept,
 }
 
@@ -99,6 +101,7 @@ impl HttpFetch {
                 total: fetch.timeout.to_std(),
             },
             caps: Caps::of(settings),
+            answered: Answered::default(),
             kept: Kept::new(files::raise_limit(), fetch.concurrency, KEEP_ALIVE),
         })
     }
@@ -124,7 +127,7 @@ impl HttpFetch {
         if self.proxied == Proxied::No
             && let Some(&first) = allowed.first()
         {
-            allowed.retain(|address| has_route(*address));
+            allowed.retain(|address| address.is_ipv4() || has_route(*address));
             if allowed.is_empty() {
                 return Err(FetchError::Connect(format!("this machine has no route to {first}")));
             }
@@ -222,6 +225,46 @@ impl HttpFetch {
 
 impl Fetch for HttpFetch {
     async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
+        let result = self.exchange(request).await;
+        let is_trouble = match &result {
+            Ok(response) => {
+                response.address.into_iter().for_each(|address| self.answered.add(address));
+                matches!(response.truncated, Some(Truncation::Time | Truncation::Disconnect))
+            }
+            Err(error) => matches!(
+                error,
+                FetchError::Connect(_) | FetchError::Timeout(_) | FetchError::Reset(_) | FetchError::Slow(_)
+            ),
+        };
+        if is_trouble && self.answered.are_cut_off() {
+            return Err(FetchError::Local("it has no route any more to hosts that answered before".into()));
+        }
+        result
+    }
+
+    async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {
+        let target = self.target(&url)?;
+        if let Some(address) = literal(Some(&target.host)) {
+            self.rules.check(address).map_err(FetchError::Address)?;
+            return Ok(vec![address]);
+        }
+        let name = target.host.to_string();
+        if self.proxied == Proxied::WithName {
+            return Ok(vec![stand_in(&name)]);
+        }
+        let found = self.names.lookup(&name).await?;
+        let allowed: Vec<_> = found.iter().copied().filter(|address| self.rules.check(*address).is_ok()).collect();
+        match (allowed.is_empty(), found.first()) {
+            (false, _) => Ok(allowed),
+            (true, Some(first)) => Err(FetchError::Address(self.rules.check(*first).err().unwrap_or_default())),
+            (true, None) => Err(FetchError::Dns(format!("{name} has no address"))),
+        }
+    }
+}
+
+impl HttpFetch {
+    /// Sends a request and reads the answer.
+    async fn exchange(&self, request: Request) -> Result<Response, FetchError> {
         let (sent_at, started) = (Clock::System.now(), Instant::now());
         let mut watch = request.pressure.watch(&request.budget, request.attempt, started.into_std());
         let response = self.send(&request, &mut watch, started).await?;
@@ -272,27 +315,6 @@ impl Fetch for HttpFetch {
         })
     }
 
-    async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {
-        let target = self.target(&url)?;
-        if let Some(address) = literal(Some(&target.host)) {
-            self.rules.check(address).map_err(FetchError::Address)?;
-            return Ok(vec![address]);
-        }
-        let name = target.host.to_string();
-        if self.proxied == Proxied::WithName {
-            return Ok(vec![stand_in(&name)]);
-        }
-        let found = self.names.lookup(&name).await?;
-        let allowed: Vec<_> = found.iter().copied().filter(|address| self.rules.check(*address).is_ok()).collect();
-        match (allowed.is_empty(), found.first()) {
-            (false, _) => Ok(allowed),
-            (true, Some(first)) => Err(FetchError::Address(self.rules.check(*first).err().unwrap_or_default())),
-            (true, None) => Err(FetchError::Dns(format!("{name} has no address"))),
-        }
-    }
-}
-
-impl HttpFetch {
     /// Reads a short unwanted body, so that the connection can be used again. A long body is left, which closes the
     /// connection.
     async fn drain(&self, frames: &mut reqwest::Body, promised: Option<u64>, started: Instant) {

@@ -1,5 +1,6 @@
 //! Looks up the addresses of host names: by DNS as the system is configured, behind a cache. The cache lets one lookup
-//! per name run at a time (single flight), and remembers failures, too.
+//! per name run at a time (single flight), and remembers failures, too. If no name server answers any more, this is
+//! trouble of this machine, and no host is blamed for it.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -9,9 +10,12 @@ use std::time::{Duration, Instant};
 
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig};
+use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::proto::rr::{Name, RecordType};
 
 use super::FetchError;
+use servers::Servers;
 
 /// The shortest time for which an answer is kept, whatever its time to live is: a host that is fetched once a second
 /// need not be looked up once a second. Connections go to the answer that was checked, so keeping it longer does not
@@ -27,6 +31,7 @@ const MOST_NAMES: usize = config::bounds::NAMES;
 pub(super) struct Names {
     resolver: TokioResolver,
     cache: Cache,
+    servers: Servers,
 }
 
 impl Names {
@@ -45,7 +50,9 @@ impl Names {
         let options = builder.options_mut();
         options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
         options.use_hosts_file = ResolveHosts::Always;
-        Ok(Self { resolver: builder.build()?, cache: Cache::default() })
+        // The answers are kept here, for longer.
+        options.cache_size = 0;
+        Ok(Self { resolver: builder.build()?, cache: Cache::default(), servers: Servers::default() })
     }
 
     /// The addresses of `host`. They are not checked.
@@ -53,6 +60,9 @@ impl Names {
         // RFC 6761, section 6.3: no name server is asked.
         if host == "localhost" || host.ends_with(".localhost") {
             return Ok([IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)].into());
+        }
+        if !self.servers.may_be_asked(Instant::now()) {
+            return Err(silent());
         }
         self.cache.get(host, Instant::now(), || self.ask(host)).await
     }
@@ -66,12 +76,38 @@ impl Names {
         let now = Instant::now();
         match result {
             Ok(found) => {
+                // What stands in the file of hosts is valid for a day, and tells nothing about name servers.
+                if found.valid_until() < now + LONGEST - SHORTEST {
+                    self.servers.answered();
+                }
                 let until = found.valid_until().clamp(now + SHORTEST, now + LONGEST);
                 (Ok(found.iter().collect()), until)
             }
+            Err(error) if self.are_silent(&error).await => (Err(silent()), now),
             Err(error) => (Err(FetchError::Dns(told(host, &error.to_string()))), now + FAILURE),
         }
     }
+
+    /// Whether the name servers, which answered before, answer no more. The servers of one name may fail to answer in
+    /// time. So if a lookup brought no answer, the name servers are asked for the root, which they know.
+    async fn are_silent(&self, error: &NetError) -> bool {
+        let is_silence = |error: &NetError| {
+            matches!(error, NetError::Timeout | NetError::NoConnections | NetError::Io(_) | NetError::Busy)
+        };
+        let servers_answer = !is_silence(error)
+            || self.servers.have_answered()
+                && !self.resolver.lookup(Name::root(), RecordType::NS).await.is_err_and(|error| is_silence(&error));
+        if servers_answer {
+            self.servers.answered();
+        } else {
+            self.servers.are_silent(Instant::now());
+        }
+        self.servers.have_answered() && !servers_answer
+    }
+}
+
+fn silent() -> FetchError {
+    FetchError::Local("no name server answers any more".into())
 }
 
 /// The error of the resolver, without its query, which is not written for users.
@@ -130,5 +166,6 @@ impl Cache {
     }
 }
 
+mod servers;
 #[cfg(test)]
 mod tests;

@@ -1,23 +1,53 @@
-//! Whether this machine can reach IPv6 addresses. A machine without IPv6 answers a connection to such an address with
-//! an error that otherwise tells of local trouble (no free port), for which the whole crawl would wait.
+//! Which addresses this machine can reach: whether it has a route to an address, and whether it has lost its routes
+//! altogether. Then requests fail because of this machine, and no host is blamed.
 
+use std::collections::VecDeque;
 use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv6Addr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::sync::{Mutex, PoisonError};
 
 /// The port of the probe. Nothing is sent to it.
 const DISCARD: u16 = 9;
 
-/// Whether this machine has a route to an address. For an IPv6 address the system is asked: it looks for the route of a
-/// UDP socket, and sends nothing. IPv4 addresses always count as reachable.
+/// Whether this machine has a route to an address. The system is asked: it looks for the route of a UDP socket, and
+/// sends nothing.
 pub(super) fn has_route(address: IpAddr) -> bool {
-    if address.is_ipv4() {
-        return true;
-    }
-    let probe = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).and_then(|socket| socket.connect((address, DISCARD)));
+    let any: IpAddr = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let probe = UdpSocket::bind((any, 0)).and_then(|socket| socket.connect((address, DISCARD)));
     !probe.is_err_and(|error| {
-        matches!(error.kind(), ErrorKind::AddrNotAvailable | ErrorKind::NetworkUnreachable | ErrorKind::Unsupported)
-            || error.raw_os_error() == Some(libc::EAFNOSUPPORT)
+        use ErrorKind::{AddrNotAvailable, HostUnreachable, NetworkDown, NetworkUnreachable, Unsupported};
+        let kinds = [AddrNotAvailable, HostUnreachable, NetworkDown, NetworkUnreachable, Unsupported];
+        kinds.contains(&error.kind()) || error.raw_os_error() == Some(libc::EAFNOSUPPORT)
     })
+}
+
+/// The different addresses that answered last.
+#[derive(Debug, Default)]
+pub(super) struct Answered(Mutex<VecDeque<IpAddr>>);
+
+impl Answered {
+    /// So many addresses are remembered.
+    const MOST: usize = 8;
+
+    /// An address has answered.
+    pub fn add(&self, address: IpAddr) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.contains(&address) {
+            known.truncate(Self::MOST - 1);
+            known.push_front(address);
+        }
+    }
+
+    /// Whether this machine has no route any more to any of the addresses that answered last. (A machine that never had
+    /// a route to the internet may still reach its own network. So one address without a route tells nothing.)
+    pub fn are_cut_off(&self) -> bool {
+        self.are_lost(has_route)
+    }
+
+    fn are_lost(&self, has_route: impl Fn(IpAddr) -> bool) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        !known.is_empty() && !known.iter().any(|address| has_route(*address))
+    }
 }
 
 #[cfg(test)]
@@ -30,5 +60,17 @@ mod tests {
         // A machine without IPv6 cannot even use its own address.
         let own = UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok();
         assert_eq!(has_route(Ipv6Addr::LOCALHOST.into()), own);
+    }
+
+    #[test]
+    fn a_machine_is_cut_off_if_no_address_that_answered_has_a_route() {
+        let answered = Answered::default();
+        assert!(!answered.are_lost(|_| false), "nothing is known");
+        let address = |last: u8| IpAddr::from([127, 0, 0, last]);
+        (0..=Answered::MOST as u8).for_each(|last| answered.add(address(last)));
+        assert!(answered.are_lost(|_| false));
+        assert!(!answered.are_lost(|at| at == address(3)), "one of them has a route");
+        assert!(answered.are_lost(|at| at == address(0)), "that was too long ago");
+        assert!(!answered.are_cut_off());
     }
 }

@@ -146,7 +146,9 @@ impl Frontier {
             Some((SkipReason::TooLong, Detail::None))
         } else if hops(found.via) > Self::MOST_HOPS {
             Some((SkipReason::Trap, Detail::Redirects))
-        } else if found.via != Via::Seed && !self.hosts.may_come(found.id.site) {
+        } else if found.via != Via::Seed
+            && !self.hosts.may_come(found.id.site, found.source.map(|page| page.url.site.domain))
+        {
             if !self.met(found.id.url) {
                 return Ok(Admission::LeftOut);
             }

@@ -23,6 +23,8 @@ use crate::url::{End, Ended, Note, Standing, State, Visit};
 impl Frontier {
     /// An address is used for this time before it is asked for again.
     const ADDRESS_LIFE: Millis = 3_600_000;
+    /// If this machine could not ask for an address, the host waits for this time.
+    const POSTPONED: Millis = 1_000;
     /// The memory may lack room for a body this often in a row. After that, each time counts as an attempt.
     const NO_ROOM: u8 = 3;
     /// If the memory lacks room for a body, the host waits for this time. The time is doubled each time.
@@ -281,8 +283,8 @@ impl Frontier {
                 HostAddresses::Forbidden { until: at + Self::ADDRESS_LIFE }
             }
             Outcome::Returned { .. } => {
-                host.pace.wait_until(at + Self::RETURNED);
-                HostAddresses::Unknown
+                host.pace.wait_until(at + Self::POSTPONED);
+                HostAddresses::Postponed
             }
             Outcome::Failed(failure) => {
                 host.pace.failed(at, &self.conduct.politeness);

@@ -117,7 +117,11 @@ impl Frontier {
         if self.is_foreign(site) {
             return Ok(Admission::Foreign);
         }
-        if !self.hosts.may_come(site) {
+        let namer = match by {
+            NamedBy::Robots(namer) | NamedBy::Sitemap(namer) => Some(self.keys.site(namer).domain),
+            NamedBy::Peer => None,
+        };
+        if !self.hosts.may_come(site, namer) {
             return Ok(Admission::LeftOut);
         }
         self.queue_sitemap(url, Entry { priority, ..entry }, false, session)

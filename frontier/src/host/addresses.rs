@@ -24,6 +24,8 @@ pub enum HostAddresses {
     },
     /// The name was asked for, and there was no answer.
     Unresolved(Failure),
+    /// The name could not be asked for, because of this machine.
+    Postponed,
     /// The host has no address to which the crawler may connect.
     Forbidden {
         /// The time at which the name is resolved again.
@@ -66,7 +68,7 @@ impl HostAddresses {
         match self {
             HostAddresses::Unresolved(failure) => Some(Detail::NoAddress(*failure)),
             HostAddresses::Forbidden { .. } => Some(Detail::ForbiddenAddress),
-            HostAddresses::Unknown | HostAddresses::Known { .. } => None,
+            HostAddresses::Unknown | HostAddresses::Postponed | HostAddresses::Known { .. } => None,
         }
     }
 }

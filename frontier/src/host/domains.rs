@@ -1,5 +1,7 @@
 //! The registrable domains of hosts. A domain can have subdomains without end. So the hosts of a large domain may fill
-//! only a part of the memory, and a large domain gets new hosts only as fast as its pages are fetched.
+//! only a part of the memory, and a large domain gets new hosts only as fast as its pages are fetched. The pages of
+//! other domains can invent hosts of it, too. So a domain that names many hosts of another one may not use up all of
+//! these places.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -13,6 +15,8 @@ type Counts = HashMap<u64, u32, BuildHasherDefault<Xxh3Default>>;
 pub struct Domains {
     /// The number of hosts that were ever met.
     met: DomainCounts,
+    /// The number of hosts of each large domain that each other domain has added to it.
+    named: DomainCounts,
     /// The number of hosts in memory.
     in_memory: Counts,
     /// The domains with more hosts than [`Domains::HOSTS`] (*large* domains), each with the number of hosts that it may
@@ -33,6 +37,9 @@ impl Domains {
     pub const PLACES: u32 = if cfg!(test) { 100 } else { config::bounds::NEW_HOSTS };
     /// The number of hosts that it may add with each page that is fetched from one of its hosts.
     pub const EARNED: u32 = if cfg!(test) { 2 } else { config::bounds::NEW_HOSTS_A_PAGE };
+
+    /// A domain that has added this many hosts to another one leaves the others half of the places of that domain.
+    const FEW: u32 = if cfg!(test) { 10 } else { 64 };
 
     /// A host of a domain was met for the first time.
     pub fn meet(&mut self, domain: u64) {
@@ -76,12 +83,18 @@ impl Domains {
         self.over > 0
     }
 
-    /// Whether a domain may add one more host. If this returns true, the host counts as added.
-    pub fn may_add(&mut self, domain: u64) -> bool {
+    /// Whether a domain may get one more host, which a page of the domain `namer` names (`None` if no page does). If
+    /// this returns true, the host counts as added.
+    pub fn may_add(&mut self, domain: u64, namer: Option<u64>) -> bool {
         let Some(places) = self.places.get_mut(&domain) else { return true };
-        let left = places.checked_sub(1);
-        *places = left.unwrap_or(0);
-        left.is_some()
+        let stranger = namer.filter(|namer| *namer != domain).map(|namer| domain ^ namer.rotate_left(17));
+        let kept = stranger.is_some_and(|pair| self.named.count(pair) >= Self::FEW);
+        if *places <= if kept { Self::PLACES / 2 } else { 0 } {
+            return false;
+        }
+        *places -= 1;
+        stranger.map(|pair| self.named.add(pair));
+        true
     }
 
     /// A page of a domain was fetched, so the domain may add some more hosts.
@@ -126,9 +139,18 @@ impl DomainCounts {
     /// The number of counters in each of the two rows.
     const ROW: usize = 1 << 17;
 
+    fn places(domain: u64) -> [usize; 2] {
+        [domain as usize % Self::ROW, (domain >> 32) as usize % Self::ROW + Self::ROW]
+    }
+
+    /// The number of hosts of a domain, or a higher one.
+    fn count(&self, domain: u64) -> u32 {
+        Self::places(domain).map(|place| self.0[place]).into_iter().min().unwrap_or(0).into()
+    }
+
     /// Counts one more host of a domain. Returns the number of its hosts, or a higher one.
     fn add(&mut self, domain: u64) -> u32 {
-        let (first, second) = (domain as usize % Self::ROW, (domain >> 32) as usize % Self::ROW + Self::ROW);
+        let [first, second] = Self::places(domain);
         let count = self.0[first].min(self.0[second]).saturating_add(1);
         // A counter that is already higher counts other domains, too.
         for place in [first, second] {
@@ -141,6 +163,18 @@ impl DomainCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn domains_that_name_many_hosts_of_another_leave_places_for_the_rest() {
+        let (mut domains, mut rng) = (Domains::default(), fastrand::Rng::with_seed(3));
+        (0..=Domains::HOSTS).for_each(|_| domains.meet(7));
+        let mut added = |namer: u64, hosts: u32| (0..hosts).filter(|_| domains.may_add(7, Some(namer))).count() as u32;
+        let strangers: u32 = (0..3).map(|_| added(rng.u64(..), Domains::PLACES)).sum();
+        assert!(strangers < Domains::PLACES / 2 + 3 * Domains::FEW, "{strangers}");
+        assert_eq!(added(rng.u64(..), Domains::FEW / 2), Domains::FEW / 2, "a page that names few");
+        assert!(added(7, Domains::PLACES) > 10, "the domain itself has the rest");
+        assert!(!domains.may_add(7, None) && domains.may_add(8, None));
+    }
 
     #[test]
     fn a_domain_is_counted_beside_many_others() {

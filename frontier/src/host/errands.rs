@@ -4,7 +4,8 @@
 //!
 //! Any number of origins may be sent to one URL. It is asked for once, and all of these origins (the *askers*) get the
 //! answer. Redirects are counted for each asker, because each came by a chain of its own. The host of the errand did
-//! not cause it. So errands are made between the pages of the host, and not before all of them.
+//! not cause it. So errands are made between the pages of the host, and not before all of them. Errands on behalf of the
+//! host's own registrable domain come before those of strangers, which may be without number, and which come rarely.
 
 use std::collections::VecDeque;
 
@@ -35,6 +36,9 @@ pub struct Asker {
 /// The errands that wait at one host.
 #[derive(Debug, Default)]
 pub struct Errands {
+    /// The registrable domain of the host.
+    domain: u64,
+    /// First those of its own domain.
     waiting: VecDeque<Errand>,
     /// Pages of the host that were handed out since the last errand.
     pages: u32,
@@ -45,13 +49,29 @@ impl Errands {
     pub const MOST: usize = config::bounds::ERRANDS;
     /// At most this many askers wait for one file.
     pub const ASKERS: usize = config::bounds::ASKERS;
-    /// This many pages of the host come between two errands.
+    /// This many pages of the host come before an errand of its own domain.
     const BETWEEN: u32 = 3;
+    /// This many pages of the host come before an errand of strangers.
+    const BETWEEN_STRANGERS: u32 = 15;
+
+    /// No errands, at a host of this registrable domain.
+    pub fn new(domain: u64) -> Self {
+        Self { domain, ..Self::default() }
+    }
 
     /// Adds an errand, and joins it with one for the same file. Returns what there is no room for.
     pub fn add(&mut self, errand: Errand) -> Option<Errand> {
         if let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.url == errand.url) {
             return waiting.join(errand);
+        }
+        if errand.is_of(self.domain) {
+            // Its own domain has few origins that it can ask for.
+            let own = self.waiting.partition_point(|waiting| waiting.is_of(self.domain));
+            if own >= Self::MOST {
+                return Some(errand);
+            }
+            self.waiting.insert(own, errand);
+            return None;
         }
         if self.waiting.len() >= Self::MOST {
             return Some(errand);
@@ -67,7 +87,11 @@ impl Errands {
 
     /// The errand whose turn it is. `has_pages` tells whether the host has pages of its own to fetch.
     pub fn due(&self, has_pages: bool) -> Option<&Errand> {
-        self.waiting.front().filter(|_| !has_pages || self.pages >= Self::BETWEEN)
+        let between = |errand: &Errand| match errand.is_of(self.domain) {
+            true => Self::BETWEEN,
+            false => Self::BETWEEN_STRANGERS,
+        };
+        self.waiting.front().filter(|errand| !has_pages || self.pages >= between(errand))
     }
 
     /// Any errand. (The address of the host is needed if there is one.)
@@ -111,6 +135,11 @@ impl Errands {
 }
 
 impl Errand {
+    /// Whether a host of this registrable domain asks.
+    fn is_of(&self, domain: u64) -> bool {
+        self.askers.iter().any(|asker| asker.site.domain == domain)
+    }
+
     /// The bytes of the copies of one file that wait for a commit.
     const COPIES: usize = config::bounds::UNCOMMITTED;
 
@@ -174,13 +203,31 @@ mod tests {
 
     #[test]
     fn pages_of_the_host_come_between_errands() {
-        let mut errands = Errands::default();
-        errands.add(errand(0, &[1]));
-        assert!(errands.due(false).is_some() && errands.due(true).is_none());
-        (0..Errands::BETWEEN).for_each(|_| errands.page());
-        assert!(errands.due(true).is_some());
-        errands.take();
-        errands.add(errand(1, &[1]));
-        assert!(errands.due(true).is_none());
+        for (of, between) in [(1, Errands::BETWEEN), (2, Errands::BETWEEN_STRANGERS)] {
+            let mut errands = Errands::new(1);
+            errands.add(errand(0, &[of]));
+            assert!(errands.due(false).is_some());
+            for _ in 0..between {
+                assert!(errands.due(true).is_none());
+                errands.page();
+            }
+            assert!(errands.due(true).is_some());
+            errands.take();
+            errands.add(errand(1, &[of]));
+            assert!(errands.due(true).is_none());
+        }
+    }
+
+    #[test]
+    fn strangers_do_not_keep_back_errands_of_the_own_domain() {
+        let mut errands = Errands::new(1);
+        for path in 0..2 * Errands::MOST as u32 {
+            errands.add(errand(path, &[100 + u64::from(path)]));
+        }
+        assert!(errands.add(errand(1_000, &[1])).is_none());
+        assert!(errands.add(errand(1_001, &[1])).is_none());
+        let first =
+            [errands.take(), errands.take(), errands.take()].map(|errand| errand.unwrap().url.path().to_owned());
+        assert_eq!(first, ["/1000", "/1001", "/0"]);
     }
 }

@@ -280,9 +280,10 @@ impl Hosts {
         self.domains.has_one_over()
     }
 
-    /// Whether a host was met before, or its domain may add one more. If this returns true, the host counts as added.
-    pub fn may_come(&mut self, site: SiteId) -> bool {
-        self.known.contains(site.host) || self.domains.may_add(site.domain)
+    /// Whether a host was met before, or its domain may get one more. If this returns true, the host counts as added.
+    /// `namer` is the registrable domain of the page that names it, if a page does.
+    pub fn may_come(&mut self, site: SiteId, namer: Option<u64>) -> bool {
+        self.known.contains(site.host) || self.domains.may_add(site.domain, namer)
     }
 
     /// A page of a host was fetched, so its domain may add some more hosts.

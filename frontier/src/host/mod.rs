@@ -160,7 +160,7 @@ impl Host {
             budget: Budget::default(),
             ceiling: Ceiling::default(),
             lanes: Vec::new(),
-            errands: Errands::default(),
+            errands: Errands::new(site.domain),
             retries: Retries::default(),
             pages: 0,
             sitemaps: 0,

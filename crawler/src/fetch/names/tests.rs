@@ -1,8 +1,9 @@
 //! Tests of the cache, and of the resolver against a name server on loopback.
 
 use std::net::UdpSocket;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use frontier::Failure;
 use hickory_resolver::config::ConnectionConfig;
 
 use super::*;
@@ -65,13 +66,17 @@ fn localhost_asks_nobody() {
     });
 }
 
-/// A name server that answers each question with `answer(name, type)`: addresses, or `None` if there is no such name.
-fn name_server(answer: impl Fn(&str, u16) -> Option<Vec<IpAddr>> + Send + 'static) -> (Names, Arc<AtomicU32>) {
+/// A name server that answers each question with `answer(name, type)`: addresses, or `None` if there is no such name. It
+/// does not answer at all while the name is [`SILENT`] or the returned flag is set.
+fn name_server(
+    answer: impl Fn(&str, u16) -> Option<Vec<IpAddr>> + Send + 'static,
+) -> (Names, Arc<AtomicU32>, Arc<AtomicBool>) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
     let mut connection = ConnectionConfig::udp();
     connection.port = socket.local_addr().expect("an address").port();
     let asked = Arc::new(AtomicU32::new(0));
-    let count = Arc::clone(&asked);
+    let is_silent = Arc::new(AtomicBool::new(false));
+    let (count, silent) = (Arc::clone(&asked), Arc::clone(&is_silent));
     std::thread::spawn(move || {
         let mut query = [0; 512];
         while let Ok((length, client)) = socket.recv_from(&mut query) {
@@ -81,6 +86,9 @@ fn name_server(answer: impl Fn(&str, u16) -> Option<Vec<IpAddr>> + Send + 'stati
                 let end = at + 1 + usize::from(query[at]);
                 name = name + &String::from_utf8_lossy(&query[at + 1..end]) + ".";
                 at = end;
+            }
+            if name == SILENT || silent.load(Ordering::Relaxed) {
+                continue;
             }
             let kind = u16::from_be_bytes([query[at + 1], query[at + 2]]);
             let found = answer(&name, kind);
@@ -102,16 +110,19 @@ fn name_server(answer: impl Fn(&str, u16) -> Option<Vec<IpAddr>> + Send + 'stati
     });
     let server = NameServerConfig::new(Ipv4Addr::LOCALHOST.into(), true, vec![connection]);
     let config = ResolverConfig::from_name_servers(vec![server]);
-    let names = Names::with(TokioResolver::builder_with_config(config, TokioRuntimeProvider::default()));
-    (names.expect("a resolver"), asked)
+    let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+    builder.options_mut().timeout = Duration::from_millis(200);
+    (Names::with(builder).expect("a resolver"), asked, is_silent)
 }
 
+/// The name whose servers do not answer.
+const SILENT: &str = "silent.test.";
 const A: u16 = 1;
 const AAAA: u16 = 28;
 
 #[test]
 fn names_are_asked_for_once() {
-    let (names, asked) = name_server(|name, kind| match (name, kind) {
+    let (names, asked, _) = name_server(|name, kind| match (name, kind) {
         ("both.test.", A) => Some(vec![[192, 0, 2, 1].into(), [192, 0, 2, 2].into()]),
         ("both.test.", AAAA) => Some(vec![Ipv6Addr::LOCALHOST.into()]),
         ("old.test.", A) => Some(vec![[192, 0, 2, 3].into()]),
@@ -132,5 +143,25 @@ fn names_are_asked_for_once() {
             assert!(matches!(error, FetchError::Dns(_)), "{error}");
         }
         assert_eq!(asked.load(Ordering::Relaxed), 6);
+    });
+}
+
+/// Catches name servers that answer no more and are taken for hosts without addresses, and a name whose own servers are
+/// silent that is taken for trouble of this machine.
+#[test]
+fn silent_name_servers_are_told_from_silent_names() {
+    let (names, asked, is_silent) = name_server(|_, kind| (kind == A).then(|| vec![[192, 0, 2, 1].into()]));
+    run(async {
+        let kind = async |name: &str| names.lookup(name).await.map(|_| ()).map_err(|error| error.kind());
+        is_silent.store(true, Ordering::Relaxed);
+        assert_eq!(kind("a.test").await, Err(Failure::Name), "there may be no name server at all");
+        is_silent.store(false, Ordering::Relaxed);
+        assert_eq!(kind("b.test").await, Ok(()));
+        assert_eq!(kind("silent.test").await, Err(Failure::Name));
+        is_silent.store(true, Ordering::Relaxed);
+        assert_eq!(kind("c.test").await, Err(Failure::Local));
+        let before = asked.load(Ordering::Relaxed);
+        assert_eq!(kind("d.test").await, Err(Failure::Local));
+        assert_eq!(asked.load(Ordering::Relaxed), before, "one lookup at a time asks");
     });
 }
