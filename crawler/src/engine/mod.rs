@@ -268,18 +268,19 @@ impl Engine<'_> {
 
     /// The reason for which the crawl has ended; `None` if it has not.
     fn ended(&self) -> Option<StopReason> {
-        let now = self.now();
+        let (now, is_full) = (self.now(), self.is_full());
         if let Some((reason, grace)) = self.stopping {
             return (self.jobs.open() == 0 || now >= grace).then_some(reason);
         }
-        let is_full = self.is_full();
-        let waits = self.paused || self.more || self.state.local.pause(now).is_some();
+        // If nothing was answered in this run, trouble of this machine makes the crawl wait no longer than its patience.
+        let (local, patience) = (&self.state.local, self.state.settings.limits.patience.0);
+        let pauses = local.pause(now).is_some() && !local.lasts(patience, now);
+        let waits = pauses || self.paused || self.more || self.state.access.is_away();
         let waits = waits || self.state.peer_state.as_ref().is_some_and(|peer_state| peer_state.waits(is_full));
-        let waits = waits || self.state.access.is_away() || !(is_full || self.state.waiting.is_empty());
-        if self.jobs.open() > 0 || waits {
+        if self.jobs.open() > 0 || waits || !(is_full || self.state.waiting.is_empty()) {
             return None;
         }
-        let waits_long = self.due.is_none_or(|due| due > now + self.state.settings.limits.patience.0);
+        let waits_long = local.lasts(patience, now) || self.due.is_none_or(|due| due > now + patience);
         match self.due {
             _ if waits_long && is_full => Some(StopReason::PageLimit),
             None if self.state.frontier.counts().queued == 0 => Some(StopReason::Done),

@@ -167,14 +167,14 @@ impl EngineState<'_> {
         if let Some((status, reaction)) = reaction
             && self.access.hear(&job.url, status, &reaction, &mut self.ledger.session)
         {
-            self.local.answered();
+            self.heard(&job, ended_at);
             let again = Outcome::Returned { requested: true };
             self.frontier.report(&job, again, ended_at, &mut self.ledger.session)?;
             return Ok(());
         }
         let outcome = match finding {
             Finding::Page(page) if job.is_requisite() => {
-                self.local.answered();
+                self.heard(&job, ended_at);
                 return self.take_requisite(&job, ended_at, &page);
             }
             Finding::Page(page) => return self.take_page(job, ended_at, *page),
@@ -183,7 +183,7 @@ impl EngineState<'_> {
             Finding::Addresses(addresses) => Outcome::Resolved(addresses),
             Finding::RobotsMoved(target) => Outcome::RobotsMoved(target),
             Finding::Tdm { status, elapsed, retry_after, file } => {
-                self.local.answered();
+                self.heard(&job, ended_at);
                 let outcome = Outcome::Done { status, elapsed, retry_after, target: None, cut: false };
                 // If the file is asked for again, nobody knows yet what it says.
                 if !self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)? {
@@ -210,7 +210,7 @@ impl EngineState<'_> {
             }
         };
         if job.kind != JobKind::Resolve {
-            self.local.answered();
+            self.heard(&job, ended_at);
         }
         self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)?;
         self.ledger.stats.sitemaps_left += self.frontier.take_sitemaps_left();
@@ -232,6 +232,10 @@ impl EngineState<'_> {
 
     /// Takes a failure: no answer came.
     fn take_failure(&mut self, job: &Job, at: Millis, error: &FetchError, line: &[u8]) -> Result<()> {
+        let silence = FetchError::Local("no host answers any more".into());
+        let is_silence = job.kind != JobKind::Resolve && matches!(error, FetchError::Timeout(_) | FetchError::Slow(_));
+        let is_of_network = is_silence && self.local.is_of_network(self.frontier.proven_beside(job), at);
+        let error = if is_of_network { &silence } else { error };
         let outcome = match error {
             FetchError::Budget => Outcome::Returned { requested: true },
             FetchError::Local(what) => {

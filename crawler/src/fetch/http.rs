@@ -225,21 +225,8 @@ impl HttpFetch {
 
 impl Fetch for HttpFetch {
     async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
-        let result = self.exchange(request).await;
-        let is_trouble = match &result {
-            Ok(response) => {
-                response.address.into_iter().for_each(|address| self.answered.add(address));
-                matches!(response.truncated, Some(Truncation::Time | Truncation::Disconnect))
-            }
-            Err(error) => matches!(
-                error,
-                FetchError::Connect(_) | FetchError::Timeout(_) | FetchError::Reset(_) | FetchError::Slow(_)
-            ),
-        };
-        if is_trouble && self.answered.are_cut_off() {
-            return Err(FetchError::Local("it has no route any more to hosts that answered before".into()));
-        }
-        result
+        let addresses = request.addresses.clone();
+        self.answered.learn(self.exchange(request).await, &addresses)
     }
 
     async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {

@@ -6,6 +6,12 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::sync::{Mutex, PoisonError};
 
+use super::{FetchError, Response, Truncation};
+
+/// Addresses to which only the default route leads, because they belong to nobody (RFC 5737, RFC 3849).
+const INTERNET: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::new(203, 0, 113, 1)), IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1))];
+
 /// The port of the probe. Nothing is sent to it.
 const DISCARD: u16 = 9;
 
@@ -29,8 +35,25 @@ impl Answered {
     /// So many addresses are remembered.
     const MOST: usize = 8;
 
+    /// Learns from the result of a request. `asked` are the addresses of its host. If there was trouble because this
+    /// machine is cut off, the trouble is local.
+    pub fn learn(&self, result: Result<Response, FetchError>, asked: &[IpAddr]) -> Result<Response, FetchError> {
+        use FetchError::{Connect, Reset, Slow, Timeout};
+        let is_trouble = match &result {
+            Ok(response) => {
+                response.address.into_iter().for_each(|address| self.add(address));
+                matches!(response.truncated, Some(Truncation::Time | Truncation::Disconnect))
+            }
+            Err(error) => matches!(error, Connect(_) | Timeout(_) | Reset(_) | Slow(_)),
+        };
+        match is_trouble && self.are_cut_off(asked) {
+            true => Err(FetchError::Local("it has no route to any host; is the network down?".into())),
+            false => result,
+        }
+    }
+
     /// An address has answered.
-    pub fn add(&self, address: IpAddr) {
+    fn add(&self, address: IpAddr) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.contains(&address) {
             known.truncate(Self::MOST - 1);
@@ -38,15 +61,20 @@ impl Answered {
         }
     }
 
-    /// Whether this machine has no route any more to any of the addresses that answered last. (A machine that never had
-    /// a route to the internet may still reach its own network. So one address without a route tells nothing.)
-    pub fn are_cut_off(&self) -> bool {
-        self.are_lost(has_route)
+    /// Whether this machine has no route any more to any of the addresses that answered last. If none has answered:
+    /// whether it has no route to any of `asked`, or to the internet. (A machine that never had a route to the internet
+    /// may still reach its own network. So one address without a route tells nothing.)
+    fn are_cut_off(&self, asked: &[IpAddr]) -> bool {
+        self.are_lost(asked, has_route)
     }
 
-    fn are_lost(&self, has_route: impl Fn(IpAddr) -> bool) -> bool {
+    fn are_lost(&self, asked: &[IpAddr], has_route: impl Fn(IpAddr) -> bool) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        !known.is_empty() && !known.iter().any(|address| has_route(*address))
+        let has_none = |addresses: &[IpAddr]| !addresses.iter().any(|address| has_route(*address));
+        match &Vec::from_iter(known.iter().copied())[..] {
+            [] => !asked.is_empty() && has_none(asked) && has_none(&INTERNET),
+            known => has_none(known),
+        }
     }
 }
 
@@ -65,12 +93,14 @@ mod tests {
     #[test]
     fn a_machine_is_cut_off_if_no_address_that_answered_has_a_route() {
         let answered = Answered::default();
-        assert!(!answered.are_lost(|_| false), "nothing is known");
         let address = |last: u8| IpAddr::from([127, 0, 0, last]);
+        assert!(!answered.are_lost(&[], |_| false), "nothing is known");
+        assert!(answered.are_lost(&[address(1)], |_| false));
+        assert!(!answered.are_lost(&[address(1)], |at| at == INTERNET[0]), "other addresses have a route");
         (0..=Answered::MOST as u8).for_each(|last| answered.add(address(last)));
-        assert!(answered.are_lost(|_| false));
-        assert!(!answered.are_lost(|at| at == address(3)), "one of them has a route");
-        assert!(answered.are_lost(|at| at == address(0)), "that was too long ago");
-        assert!(!answered.are_cut_off());
+        assert!(answered.are_lost(&[], |_| false));
+        assert!(!answered.are_lost(&[], |at| at == address(3)), "one of them has a route");
+        assert!(answered.are_lost(&[], |at| at == address(0)), "that was too long ago");
+        assert!(!answered.are_cut_off(&[]));
     }
 }

@@ -7,12 +7,12 @@ use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use url::Url;
 
-use super::Frontier;
+use super::{Frontier, Open};
 use crate::host::budget::Limits;
 use crate::host::entry::Packed;
 use crate::host::note::HostNote;
 use crate::host::{Expected, Host, Hosts};
-use crate::job::{Merits, Via};
+use crate::job::{Job, Merits, Via};
 use crate::numbers::Millis;
 use crate::schedule::Phase;
 use crate::url::{Counters, Standing};
@@ -285,6 +285,13 @@ impl Frontier {
             }
         })?;
         failure.map_or(Ok(()), Err)
+    }
+
+    /// The number of hosts that have shown pages and have an open job. `None` if the host of this job is none of them.
+    pub fn proven_beside(&self, job: &Job) -> Option<usize> {
+        let is_proven = |open: &Open| self.hosts.get(open.host).progress.is_proven();
+        self.jobs.open.get(&job.id).filter(|open| is_proven(open))?;
+        Some(self.jobs.open.values().filter(|open| is_proven(open)).count())
     }
 
     /// The shares of new pages that are expected of URLs like `url`: of its host, its path prefix and its query
