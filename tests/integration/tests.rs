@@ -55,6 +55,7 @@ mod known;
 mod labels;
 mod lastmod;
 mod neighbours;
+mod network;
 mod noticing;
 mod numbers;
 mod odd;

@@ -23,6 +23,9 @@ use crate::sink::Texts;
 use crate::stub::Stub;
 use crate::{requisites, score};
 
+/// A longer canonical URL counts as none, and only so many bytes of a Content-Type are written down.
+const LONGEST: usize = 8_192;
+
 impl Worker<'_> {
     /// Reads the answer to a request for a page.
     pub(super) fn page(&mut self, answered: &Answered<'_>) -> PageFinding {
@@ -56,6 +59,8 @@ impl Worker<'_> {
             drop_user(&mut link.url);
         }
         let canonical = page.links.iter().find(|link| link.rels.has(Rels::CANONICAL) && link.url != job.url);
+        // It goes into each line of this page, and stays in the state.
+        let canonical = canonical.filter(|link| link.url.as_str().len() <= LONGEST);
         let canonical = canonical.map(|link| link.url.clone());
         let LinksOut { links, notes, rels, redirect: redirect_finding, hits } =
             self.links_out(answered, &mut page, redirect.as_ref());
@@ -89,7 +94,7 @@ impl Worker<'_> {
             job,
             ended_at,
             status: Some(response.status),
-            content_type,
+            content_type: content_type.map(|text| text.get(..LONGEST).unwrap_or(text)),
             bytes: response.body.len() as u64,
             page: &page,
             links: links.len(),

@@ -303,12 +303,11 @@ pub(super) fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> 
     response.headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// The validators for a later conditional request.
+/// The validators for a later conditional request. They stay in the state, so long ones are ignored.
 pub(super) fn validators(response: &Response) -> Validators {
-    Validators {
-        etag: header(response, "etag").map(str::to_owned),
-        last_modified: header(response, "last-modified").map(str::to_owned),
-    }
+    const LONGEST: usize = 1_024;
+    let validator = |name| header(response, name).filter(|value| value.len() <= LONGEST).map(str::to_owned);
+    Validators { etag: validator("etag"), last_modified: validator("last-modified") }
 }
 
 /// The time for which the server asks the crawler to wait.

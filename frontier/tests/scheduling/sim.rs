@@ -15,7 +15,7 @@ use frontier::{
 use url::Url;
 
 /// Answers jobs on a simulated clock. Every answer takes `RESPONSE`, except those of hosts whose name begins with
-/// `slow`: they lose their slot after `SLOW`. There is never room for the bodies of hosts whose name begins with
+/// `slow`: they lose their slot after `SLOW`. The pages of hosts whose name begins with `late` take `LATE`. There is never room for the bodies of hosts whose name begins with
 /// `huge`. Hosts whose name begins with `busy` ask for a year of time at first.
 pub struct Sim {
     pub frontier: Frontier,
@@ -59,6 +59,7 @@ pub enum Answered {
 
 pub const RESPONSE: Millis = 10;
 pub const SLOW: Millis = 3_000;
+const LATE: Millis = 2_700;
 const YEAR: Millis = 365 * 24 * 3_600_000;
 
 fn is_slow(url: &Url) -> bool {
@@ -218,6 +219,7 @@ impl Sim {
                     let took = match job.kind {
                         JobKind::Resolve => 1,
                         JobKind::Page if is_slow(&job.url) => SLOW,
+                        JobKind::Page if job.url.host_str().unwrap().starts_with("late") => LATE,
                         JobKind::Sitemap if job.url.host_str().unwrap().starts_with("drip") => 60_000,
                         _ => RESPONSE,
                     };

@@ -5,15 +5,15 @@ use frontier::{Admission, Detail, SkipReason, State};
 
 use crate::sim::{Sim, id, polite};
 
-/// Requests for pages of healthy hosts between 10 s and 20 s, beside this many slow hosts.
-fn beside(slow: usize) -> usize {
+/// Requests for pages of healthy hosts between 10 s and 20 s, beside this many hosts whose name begins like this.
+fn beside(kind: &str, count: usize) -> usize {
     let mut settings = polite(50);
     settings.fetch.concurrency = 8;
     settings.politeness.address_delay = Duration(0);
     let mut sim = Sim::new(&settings);
     sim.slots = 8;
-    for host in 0..slow {
-        (0..5).for_each(|page| _ = sim.add(&format!("http://slow{host}.test/{page}"), 0.5));
+    for host in 0..count {
+        (0..5).for_each(|page| _ = sim.add(&format!("http://{kind}{host}.test/{page}"), 0.5));
     }
     for host in 0..4 {
         (0..500).for_each(|page| _ = sim.add(&format!("http://well{host}.test/{page}"), 0.5));
@@ -27,9 +27,36 @@ fn beside(slow: usize) -> usize {
 /// hold them all.
 #[test]
 fn slow_hosts_cost_healthy_ones_nothing() {
-    let (alone, among) = (beside(0), beside(16));
+    let (alone, among) = (beside("slow", 0), beside("slow", 16));
     assert!(alone > 600, "{alone}");
     assert!(among * 100 >= alone * 95, "{among} requests; alone {alone}");
+}
+
+/// Catches a schedule in which hosts that answer each page late, and lose no slot, hold nearly all slots.
+#[test]
+fn hosts_that_answer_late_cost_healthy_ones_little() {
+    let (alone, among) = (beside("late", 0), beside("late", 60));
+    assert!(among * 100 >= alone * 90, "{among} requests; alone {alone}");
+}
+
+/// Catches an address whose turns go to the hosts that came first, or that are most.
+#[test]
+fn the_domains_at_an_address_take_turns() {
+    let mut settings = polite(1_000);
+    settings.politeness.address_delay = Duration(100);
+    let mut sim = Sim::new(&settings);
+    sim.address = |_| [192, 0, 2, 1];
+    for host in 0..1_000 {
+        sim.add(&format!("http://s{host}.wild.test/"), 1.0);
+    }
+    for host in 0..6 {
+        (0..100).for_each(|page| _ = sim.add(&format!("http://well{host}.test/{page}"), 0.5));
+    }
+    sim.run(40_000, usize::MAX);
+    let of = |name: &str| sim.log.iter().filter(|(start, _, url)| *start >= 10_000 && url.contains(name)).count();
+    let (well, wild) = (of("well"), of("wild.test"));
+    // The address has 300 turns in this time, and the six hosts want 180 of them.
+    assert!(well >= 150 && wild >= 60, "{well} requests to the hosts, {wild} to the domain");
 }
 
 /// Catches a body for which there is no room, and which is asked for again for ever.
