@@ -75,6 +75,7 @@ impl Via {
                 Release::Lot => "released:cluster",
                 Release::Reason => "released:reason",
                 Release::Mode => "released:mode",
+                Release::Forbidden => "released:forbidden",
             },
         }
     }
@@ -101,10 +102,12 @@ pub enum Release {
     Reason = 7,
     /// The mode of the crawl has changed, or the crawl is in `demote`, where URLs that rules stop come last.
     Mode = 8,
+    /// Its counterpart or representative was visited before, and robots.txt forbids it now.
+    Forbidden = 9,
 }
 
 impl Release {
-    const ALL: [Release; 8] = [
+    const ALL: [Release; 9] = [
         Release::Counterpart,
         Release::Waited,
         Release::Template,
@@ -113,6 +116,7 @@ impl Release {
         Release::Lot,
         Release::Reason,
         Release::Mode,
+        Release::Forbidden,
     ];
 }
 

@@ -43,6 +43,7 @@ pub(super) fn words(via: Via) -> &'static str {
             Release::Rule => "released: the rule that stopped it failed in its folder, or was withdrawn",
             Release::Lot => "released: a sample of URLs like it brought new pages",
             Release::Reason => "released: the reason for which it was refused is gone",
+            Release::Forbidden => "released: robots.txt forbids now what it was held for",
             Release::Mode => "released: the mode of the crawl changed, or `demote` fetches stopped URLs last",
         },
     }

@@ -26,6 +26,7 @@ mod line_up;
 mod links;
 mod links_out;
 mod lists;
+mod local_trouble;
 mod log;
 mod login;
 mod message;

@@ -16,6 +16,7 @@ use super::alike::Alike;
 use super::error::Result;
 use super::gists::Gists;
 use super::ledger::Ledger;
+use super::local_trouble::LocalTrouble;
 use super::log::Log;
 use super::message::{Finding, JobReport, Order};
 use super::own_words::ShownWords;
@@ -25,7 +26,7 @@ use super::rescue::Rescue;
 use super::scores::Scores;
 use super::sitemaps::Unfinished;
 use super::stopwatch::Stopwatch;
-use super::trouble::{HostTroubles, LocalTrouble};
+use super::trouble::HostTroubles;
 use super::usage::{Decided, Usage, is_sitemap, is_tdm_file, tdm_of};
 use super::visits::{Continuous, Ended, Visits};
 use crate::access::{AccessFields, SiteAccess};
@@ -234,7 +235,8 @@ impl EngineState<'_> {
     fn take_failure(&mut self, job: &Job, at: Millis, error: &FetchError, line: &[u8]) -> Result<()> {
         let silence = FetchError::Local("no host answers any more".into());
         let is_silence = job.kind != JobKind::Resolve && matches!(error, FetchError::Timeout(_) | FetchError::Slow(_));
-        let is_of_network = is_silence && self.local.is_of_network(self.frontier.proven_beside(job), at);
+        let silent = if is_silence { self.silent_beside(job, at) } else { None };
+        let is_of_network = self.local.is_of_network(silent, at);
         let error = if is_of_network { &silence } else { error };
         let outcome = match error {
             FetchError::Budget => Outcome::Returned { requested: true },

@@ -345,7 +345,8 @@ impl Frontier {
         if let Some(before) = self.urls.before(entry.id, session)? {
             // A URL that was visited before does not count as skipped. Its last visit stands.
             self.jobs.withdrawn.push((entry.id, refusal.reason()));
-            return self.urls.change(entry.id, &State::Done(before), session);
+            self.urls.change(entry.id, &State::Done(before), session)?;
+            return self.withdrawn(entry.id, refusal.reason(), session);
         }
         let Entry { url, depth, source, priority, merits, .. } = entry;
         let link = Kept { url, depth, source, priority, merits };

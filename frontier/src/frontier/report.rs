@@ -251,6 +251,14 @@ impl Frontier {
         Ok(())
     }
 
+    /// A visit was refused for this reason. If robots.txt forbids the URL now, its copies are asked in its place.
+    pub(super) fn withdrawn(&mut self, id: UrlId, reason: SkipReason, session: &mut Session) -> Result<()> {
+        if reason == SkipReason::Robots && is_held_for(id, session)? {
+            self.works.add(Task::Forbidden(id), session);
+        }
+        Ok(())
+    }
+
     /// The page of a trial was visited. If the visit went well, the result of a trial of rules or of a pair comes with
     /// the lesson ([`Frontier::learn`]).
     fn trial_ended(&mut self, job: &Job, trial: &Arc<Trial>, end: End, session: &mut Session) -> Result<()> {

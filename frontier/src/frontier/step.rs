@@ -40,6 +40,9 @@ impl Frontier {
                     frontier.template_ended(id, anchor.url, follow, session)
                 })?
             }
+            Task::Forbidden(anchor) => self.each_held_for(anchor, at, session, &mut |frontier, id, session| {
+                frontier.release_from(anchor, id, session).map(|()| true)
+            })?,
             Task::Away(site) => self.each_held_for_host(site, at, session)?,
             Task::Waited => self.release_waiting(at, session)?,
             Task::Records { of, which } => self.each_record(of, &which, at, session)?,
@@ -99,6 +102,16 @@ impl Frontier {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A URL is not held or stopped any more for `anchor`, which cannot be visited.
+    fn release_from(&mut self, anchor: UrlId, id: UrlId, session: &mut Session) -> Result<()> {
+        let link = match self.urls.state(id, session)? {
+            Some(State::HeldFor { counterparts, link }) if counterparts.first() == Some(&anchor) => link,
+            Some(State::Stopped { representative: Some(other), link, .. }) if other == anchor => link,
+            _ => return Ok(()),
+        };
+        self.release(id, &link, Via::Released { why: Release::Forbidden }, session).map(|_| ())
     }
 
     /// A link is held for the first of its counterparts that has not failed. If all have failed, it is queued.

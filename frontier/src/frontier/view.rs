@@ -287,11 +287,15 @@ impl Frontier {
         failure.map_or(Ok(()), Err)
     }
 
-    /// The number of hosts that have shown pages and have an open job. `None` if the host of this job is none of them.
-    pub fn proven_beside(&self, job: &Job) -> Option<usize> {
-        let is_proven = |open: &Open| self.hosts.get(open.host).progress.is_proven();
-        self.jobs.open.get(&job.id).filter(|open| is_proven(open))?;
-        Some(self.jobs.open.values().filter(|open| is_proven(open)).count())
+    /// The number of hosts that have shown pages, and that have a job that has been open since this time. `None` if the
+    /// host of this job is none of them.
+    pub fn silent_beside(&self, job: &Job, since: Millis) -> Option<usize> {
+        let is_silent = |open: &Open| {
+            let host = self.hosts.get(open.host);
+            host.progress.is_proven() && host.usage.began() <= since
+        };
+        self.jobs.open.get(&job.id).filter(|open| is_silent(open))?;
+        Some(self.jobs.open.values().filter(|open| is_silent(open)).count())
     }
 
     /// The shares of new pages that are expected of URLs like `url`: of its host, its path prefix and its query

@@ -47,6 +47,8 @@ pub enum Task {
     Waiting,
     /// This host could not be asked for long. Decide again about each URL that is held or stopped for one of its URLs.
     Away(SiteId),
+    /// This URL was visited before, and robots.txt forbids it now. Release each URL that is held or stopped for it.
+    Forbidden(UrlId),
 }
 
 /// Tells which URLs are released.

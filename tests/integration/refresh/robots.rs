@@ -118,3 +118,47 @@ fn a_crawl_without_end_asks_for_it_again_when_its_rules_have_expired() -> anyhow
     assert!(opens.contains(&"/") && opens.contains(&"/more") && !opens.contains(&"/x"), "{opens:?}");
     Ok(())
 }
+
+/// Catches URLs of a copied site that stay held for pages of the original that robots.txt has come to forbid: nobody
+/// would see again what these pages say. The control forbids nothing.
+#[test]
+fn what_is_held_for_pages_that_are_forbidden_now_is_released() -> anyhow::Result<()> {
+    for forbids in [true, false] {
+        let (forbidden, clock) = (Arc::new(AtomicU64::new(0)), Clock::at(1_700_000_000_000));
+        let now = Arc::clone(&forbidden);
+        let fetch = Scripted::new(&clock, move |url, _| {
+            let number = url.path().rsplit('/').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+            match (url.host_str().unwrap_or_default(), url.path()) {
+                ("a.test", "/robots.txt") if now.load(Ordering::Relaxed) > 0 => {
+                    Answer { content_type: "text/plain", ..html("User-agent: *\nDisallow: /item/\n") }
+                }
+                ("a.test" | "www.a.test", "/") => {
+                    let items: String = (1..=100).map(|item| format!("<a href=/item/{item}>{item}</a> ")).collect();
+                    html(format!("<p>{}</p>{items}", words(0, 120)))
+                }
+                // The copy is met when the original is known.
+                ("a.test" | "www.a.test", path) if path.starts_with("/item/") => {
+                    html(words(number, 120) + "<a href=http://www.a.test/>copy</a>")
+                }
+                _ => missing(),
+            }
+        });
+        let dir = tempfile::tempdir()?;
+        let run = |more: &[(&str, &str)]| {
+            let all: Vec<_> = [("scope.scope", "any")].iter().chain(more).copied().collect();
+            crawl_with(fetch.clone(), &clock, dir.path(), &["http://a.test/".to_owned()], &settings(&all)?)
+        };
+        run(&[])?;
+        let of_copy = || {
+            let asked: BTreeSet<String> = fetch.asked().into_iter().map(|(_, url)| url.into()).collect();
+            asked.iter().filter(|url| url.starts_with("http://www.a.test/item/")).count()
+        };
+        let first = of_copy();
+        assert!(first < 50, "most links of the copy are held: {first}");
+        forbidden.store(u64::from(forbids), Ordering::Relaxed);
+        clock.skip_to(clock.now() + 2 * DAY);
+        run(&[("fetch.recrawl", "true")])?;
+        assert_eq!(of_copy(), if forbids { 100 } else { first });
+    }
+    Ok(())
+}
