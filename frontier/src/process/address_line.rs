@@ -39,14 +39,17 @@ pub struct AddressLine {
     in_a_row: u8,
 }
 
+/// The first host of a domain: the tag of the domain, the rank and number of the host, and the domain.
+type Head = (u64, Rank, PhaseNumber, u64);
+
 /// The waiting hosts of one class.
 #[derive(Debug, Default)]
 struct Class {
     hosts: BTreeSet<(u64, Rank, PhaseNumber, HostId)>,
     /// The first host of each domain, by the tag of the domain.
-    order: BTreeSet<(u64, Rank, PhaseNumber, u64)>,
+    order: BTreeSet<Head>,
     /// For each domain, the time from which its tag counts, and its place in `order`.
-    domains: BTreeMap<u64, (u64, (u64, Rank, PhaseNumber, u64))>,
+    domains: BTreeMap<u64, (u64, Head)>,
     /// The tag that was served last.
     now: u64,
 }
