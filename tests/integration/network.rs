@@ -1,4 +1,4 @@
-//! A network that fails during a crawl, or before it begins: no host is blamed for it.
+//! A crawl without a network: no host is blamed for it.
 
 use std::net::IpAddr;
 
@@ -15,28 +15,6 @@ const SECOND: Millis = 1_000;
 /// The pages of each host.
 const PAGES: u64 = 20;
 
-/// Between 20 s and 60 s, no answer comes.
-#[derive(Clone)]
-struct Outage {
-    web: Scripted,
-    clock: Clock,
-}
-
-impl Fetch for Outage {
-    async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
-        let is_now = (START + 20 * SECOND..START + 60 * SECOND).contains(&self.clock.now());
-        if !is_now {
-            return self.web.fetch(request).await;
-        }
-        self.clock.skip_to(self.clock.now() + 3 * SECOND);
-        Err(FetchError::Timeout("no headers in time".into()))
-    }
-
-    async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {
-        self.web.resolve(url).await
-    }
-}
-
 fn web(clock: &Clock) -> Scripted {
     Scripted::new(clock, |url, _| match url.path().trim_start_matches('/').parse::<u64>() {
         Ok(page) if page < PAGES => {
@@ -45,32 +23,6 @@ fn web(clock: &Clock) -> Scripted {
         }
         _ => missing(),
     })
-}
-
-/// The number of pages that failed in a crawl of these hosts, and of those with a good answer.
-fn pages(hosts: &[&str]) -> anyhow::Result<(usize, usize)> {
-    let (clock, dir) = (Clock::at(START), tempfile::tempdir()?);
-    let settings = settings(&[
-        ("politeness.delay", "5s"),
-        ("politeness.robots", "ignore"),
-        ("limits.patience", "1h"),
-        ("politeness.attempts", "1"),
-    ])?;
-    let seeds: Vec<_> = hosts.iter().map(|host| format!("http://{host}.test/0")).collect();
-    let outage = Outage { web: web(&clock), clock: clock.clone() };
-    let crawled = crawl_with(outage, &clock, dir.path(), &seeds, &settings)?;
-    assert_eq!(crawled.reason, StopReason::Done);
-    let failed = crawled.pages.iter().filter(|page| page["error"].is_string()).count();
-    Ok((failed, crawled.pages.iter().filter(|page| page["status"] == 200).count()))
-}
-
-/// Catches hosts that are blamed because all of them fell silent at once. In the control, they are too few to tell.
-#[test]
-fn hosts_that_fall_silent_together_are_not_blamed() -> anyhow::Result<()> {
-    assert_eq!(pages(&["a", "b", "c", "d"])?, (0, 4 * PAGES as usize));
-    let (failed, good) = pages(&["a", "b"])?;
-    assert!(failed > 0 && good < 2 * PAGES as usize, "{failed} failed, {good} good");
-    Ok(())
 }
 
 /// There is no network at all.

@@ -92,7 +92,7 @@ impl EngineState<'_> {
         let Unfinished { job, at, finding, news, .. } = unfinished;
         let SitemapFinding { status, elapsed, retry_after, redirect, sitemaps, cut, digest, validators, .. } = finding;
         self.ledger.stats.sitemaps_cut += u64::from(cut);
-        self.heard(&job, at);
+        self.local.answered();
         if retry_after.is_some() {
             self.ledger.commit_soon(self.clock.now());
         }

@@ -168,14 +168,14 @@ impl EngineState<'_> {
         if let Some((status, reaction)) = reaction
             && self.access.hear(&job.url, status, &reaction, &mut self.ledger.session)
         {
-            self.heard(&job, ended_at);
+            self.local.answered();
             let again = Outcome::Returned { requested: true };
             self.frontier.report(&job, again, ended_at, &mut self.ledger.session)?;
             return Ok(());
         }
         let outcome = match finding {
             Finding::Page(page) if job.is_requisite() => {
-                self.heard(&job, ended_at);
+                self.local.answered();
                 return self.take_requisite(&job, ended_at, &page);
             }
             Finding::Page(page) => return self.take_page(job, ended_at, *page),
@@ -184,7 +184,7 @@ impl EngineState<'_> {
             Finding::Addresses(addresses) => Outcome::Resolved(addresses),
             Finding::RobotsMoved(target) => Outcome::RobotsMoved(target),
             Finding::Tdm { status, elapsed, retry_after, file } => {
-                self.heard(&job, ended_at);
+                self.local.answered();
                 let outcome = Outcome::Done { status, elapsed, retry_after, target: None, cut: false };
                 // If the file is asked for again, nobody knows yet what it says.
                 if !self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)? {
@@ -211,7 +211,7 @@ impl EngineState<'_> {
             }
         };
         if job.kind != JobKind::Resolve {
-            self.heard(&job, ended_at);
+            self.local.answered();
         }
         self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)?;
         self.ledger.stats.sitemaps_left += self.frontier.take_sitemaps_left();
@@ -233,11 +233,6 @@ impl EngineState<'_> {
 
     /// Takes a failure: no answer came.
     fn take_failure(&mut self, job: &Job, at: Millis, error: &FetchError, line: &[u8]) -> Result<()> {
-        let silence = FetchError::Local("no host answers any more".into());
-        let is_silence = job.kind != JobKind::Resolve && matches!(error, FetchError::Timeout(_) | FetchError::Slow(_));
-        let silent = if is_silence { self.silent_beside(job, at) } else { None };
-        let is_of_network = self.local.is_of_network(silent, at);
-        let error = if is_of_network { &silence } else { error };
         let outcome = match error {
             FetchError::Budget => Outcome::Returned { requested: true },
             FetchError::Local(what) => {

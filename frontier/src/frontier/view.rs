@@ -7,12 +7,12 @@ use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use url::Url;
 
-use super::{Frontier, Open};
+use super::Frontier;
 use crate::host::budget::Limits;
 use crate::host::entry::Packed;
 use crate::host::note::HostNote;
 use crate::host::{Expected, Host, Hosts};
-use crate::job::{Job, Merits, Via};
+use crate::job::{Merits, Via};
 use crate::numbers::Millis;
 use crate::schedule::Phase;
 use crate::url::{Counters, Standing};
@@ -285,17 +285,6 @@ impl Frontier {
             }
         })?;
         failure.map_or(Ok(()), Err)
-    }
-
-    /// The number of hosts that have shown pages, and that have a job that has been open since this time. `None` if the
-    /// host of this job is none of them.
-    pub fn silent_beside(&self, job: &Job, since: Millis) -> Option<usize> {
-        let is_silent = |open: &Open| {
-            let host = self.hosts.get(open.host);
-            host.progress.is_proven() && host.usage.began() <= since
-        };
-        self.jobs.open.get(&job.id).filter(|open| is_silent(open))?;
-        Some(self.jobs.open.values().filter(|open| is_silent(open)).count())
     }
 
     /// The shares of new pages that are expected of URLs like `url`: of its host, its path prefix and its query

@@ -25,11 +25,6 @@ impl Usage {
         (self.began, self.last) = (now, None);
     }
 
-    /// When its last job began.
-    pub fn began(&self) -> Millis {
-        self.began
-    }
-
     /// The job gives its slot back at `now`.
     pub fn ends(&mut self, now: Millis) {
         self.last = Some(now.saturating_sub(self.began));

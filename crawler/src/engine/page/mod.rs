@@ -58,9 +58,8 @@ impl EngineState<'_> {
 
     /// Takes an answer to a request for a page.
     pub(super) fn take_page(&mut self, job: Job, ended_at: Millis, mut finding: PageFinding) -> Result<()> {
-        let PageFinding { status, retry_after, .. } = finding;
-        self.heard(&job, ended_at);
-        let elapsed = self.local.without_silence(finding.elapsed, ended_at);
+        let PageFinding { status, elapsed, retry_after, .. } = finding;
+        self.local.answered();
         if retry_after.is_some() || matches!(status, 429 | 503) {
             self.ledger.commit_soon(self.clock.now());
         }
