@@ -12,15 +12,12 @@ use url::Url;
 
 const START: Millis = 1_700_000_000_000;
 const SECOND: Millis = 1_000;
-/// The pages of each host.
+/// The pages of the host.
 const PAGES: u64 = 20;
 
 fn web(clock: &Clock) -> Scripted {
     Scripted::new(clock, |url, _| match url.path().trim_start_matches('/').parse::<u64>() {
-        Ok(page) if page < PAGES => {
-            let seed = u64::from(url.host_str().unwrap_or_default().as_bytes()[0]) * 1_000 + page;
-            html(format!("<p>{}</p><a href=/{}>on</a>", words(seed, 80), page + 1))
-        }
+        Ok(page) if page < PAGES => html(format!("<p>{}</p><a href=/{}>on</a>", words(page, 80), page + 1)),
         _ => missing(),
     })
 }

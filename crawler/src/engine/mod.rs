@@ -293,8 +293,7 @@ impl Engine<'_> {
     /// Writes everything down at the end of the run.
     fn finish(&mut self, reason: StopReason) -> Result<StopReason> {
         self.state.end_round(reason)?;
-        let due = self.due.filter(|_| reason == StopReason::Waiting);
-        self.state.close(reason, due, &self.dir)?;
+        self.state.close(reason, self.due.filter(|_| reason == StopReason::Waiting), &self.dir)?;
         self.state.commit()?;
         self.state.ledger.finish()?;
         self.tick(Some(reason));
@@ -377,12 +376,11 @@ impl Engine<'_> {
     }
 
     fn tick(&mut self, stopped: Option<StopReason>) {
-        let now = self.now();
-        self.last_tick = now;
+        self.last_tick = self.now();
         let counts = self.state.frontier.counts();
         if stopped.is_none() {
             // The last figures are those that the state has.
-            self.state.ledger.update(now, &counts);
+            self.state.ledger.update(self.last_tick, &counts);
         }
         self.state.log.flush();
         self.tell(stopped);
@@ -395,7 +393,7 @@ impl Engine<'_> {
             lost: stats.lost(found(session).ok().flatten()),
             harvest: stats.harvest(),
             trouble: self.state.local.what(),
-            now,
+            now: self.last_tick,
             stopped,
         });
     }

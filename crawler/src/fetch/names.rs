@@ -61,13 +61,14 @@ impl Names {
         if host == "localhost" || host.ends_with(".localhost") {
             return Ok([IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)].into());
         }
-        if !self.servers.may_be_asked(Instant::now()) {
-            return Err(silent());
-        }
         self.cache.get(host, Instant::now(), || self.ask(host)).await
     }
 
     async fn ask(&self, host: &str) -> Answer {
+        let now = Instant::now();
+        if !self.servers.may_be_asked(now) {
+            return (Err(silent()), now);
+        }
         // A name with a dot is complete: the search list is for the short names of an intranet.
         let result = match host.contains('.') && !host.ends_with('.') {
             true => self.resolver.lookup_ip(format!("{host}.")).await,

@@ -70,10 +70,9 @@ impl Answered {
 
     fn are_lost(&self, asked: &[IpAddr], has_route: impl Fn(IpAddr) -> bool) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_none = |addresses: &[IpAddr]| !addresses.iter().any(|address| has_route(*address));
-        match &Vec::from_iter(known.iter().copied())[..] {
-            [] => !asked.is_empty() && has_none(asked) && has_none(&INTERNET),
-            known => has_none(known),
+        match known.is_empty() {
+            true => !asked.is_empty() && !asked.iter().chain(&INTERNET).any(|address| has_route(*address)),
+            false => !known.iter().any(|address| has_route(*address)),
         }
     }
 }

@@ -93,7 +93,9 @@ impl Domains {
             return false;
         }
         *places -= 1;
-        stranger.map(|pair| self.named.add(pair));
+        if let Some(pair) = stranger {
+            self.named.add(pair);
+        }
         true
     }
 

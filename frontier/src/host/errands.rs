@@ -4,8 +4,8 @@
 //!
 //! Any number of origins may be sent to one URL. It is asked for once, and all of these origins (the *askers*) get the
 //! answer. Redirects are counted for each asker, because each came by a chain of its own. The host of the errand did
-//! not cause it. So errands are made between the pages of the host, and not before all of them. Errands on behalf of the
-//! host's own registrable domain come before those of strangers, which may be without number, and which come rarely.
+//! not cause it. So errands are made between the pages of the host, and not before all of them. There may be any
+//! number of strangers. So errands for the host's own registrable domain come first, and those for strangers are rare.
 
 use std::collections::VecDeque;
 

@@ -232,7 +232,7 @@ impl Hosts {
         });
         self.numbers.insert(host.site.host, id);
         self.domains.came(host.site.domain);
-        self.weight += weight(&host);
+        self.weight += host.weight();
         self.slots[id as usize] = Some(Box::new(host));
         id
     }
@@ -257,7 +257,7 @@ impl Hosts {
         queues.forget(&host.lanes);
         self.numbers.remove(&host.site.host);
         self.domains.left(host.site.domain);
-        self.weight -= weight(&host);
+        self.weight -= host.weight();
         self.free.push(id);
     }
 
@@ -280,8 +280,8 @@ impl Hosts {
         self.domains.has_one_over()
     }
 
-    /// Whether a host was met before, or its domain may get one more. If this returns true, the host counts as added.
-    /// `namer` is the registrable domain of the page that names it, if a page does.
+    /// Whether a host was met before, or its domain may get one more. `namer` is the registrable domain of the page that
+    /// names it, if a page does. If this returns true, the host counts as added.
     pub fn may_come(&mut self, site: SiteId, namer: Option<u64>) -> bool {
         self.known.contains(site.host) || self.domains.may_add(site.domain, namer)
     }
@@ -395,9 +395,4 @@ impl Read {
         }
         Ok(())
     }
-}
-
-/// The number of parts of a host that count in memory, without its lanes.
-fn weight(host: &Host) -> usize {
-    4 + host.groups.len()
 }

@@ -220,6 +220,11 @@ impl Host {
         self.lanes.iter().any(|lane| lane.len() > 0)
     }
 
+    /// The number of its parts that count in memory, without its lanes.
+    fn weight(&self) -> usize {
+        4 + self.groups.len()
+    }
+
     /// The rank of its best URL; 0 is best. An errand has the best rank.
     pub fn rank(&self) -> Rank {
         if self.errands.due(self.has_pages()).is_some() {
