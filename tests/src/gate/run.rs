@@ -6,7 +6,8 @@ use crawler::clock::Clock;
 use crawler::crawl::CrawlDir;
 use crawler::engine::{self, Nobody, Stats, StopReason};
 use crawler::estimate::Lost;
-use dedup_stage::store::Memory;
+use dedup_stage::store::{Memory, Space};
+use dedup_stage::url::KeyHasher;
 
 use super::{Browsed, Browser, Site};
 use crate::crawl::settings;
@@ -35,7 +36,11 @@ pub fn run(site: &Arc<dyn Site>, keys: &[(&str, &str)]) -> anyhow::Result<Crawle
     let (_keep, control) = crossbeam_channel::unbounded();
     let seeds = site.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;
     let store = Shared::new(Memory::default());
-    let parts = CrawlDir::with_session(dir.path(), store.session())?.start(&settings, seeds, clock, control)?;
+    let mut crawl = CrawlDir::with_session(dir.path(), store.session())?;
+    // The crawl's secret decides which URLs of a lot are tried first, so a secret that is drawn anew in each run would
+    // make the number of fetches a matter of luck.
+    crawl.session().put(Space::META, *b"secret", [7; KeyHasher::SECRET]);
+    let parts = crawl.start(&settings, seeds, clock, control)?;
     let (reason, stats) = engine::run(parts, browser.clone(), &mut Nobody)?;
     sound(&mut CrawlDir::with_session(dir.path(), store.session())?)?;
     let lost = engine::lost(&store.session())?;
