@@ -100,6 +100,6 @@ pub const FORMS: usize = 64;
 pub const HOSTS_IN_TROUBLE: usize = 10_000;
 /// The bytes that idle connections hold, roughly: each takes 25 KiB, and up to 408 KiB more after large answers. Above
 /// half of this, no further connection is kept. Above all of it, all idle connections are closed.
-pub const CONNECTIONS: usize = 48 << 20;
+pub const CONNECTIONS: usize = 36 << 20;
 /// The most host names whose addresses are remembered.
 pub const NAMES: usize = 50_000;

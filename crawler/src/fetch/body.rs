@@ -14,6 +14,8 @@ const MOST_RATIO: u64 = 100;
 const RATIO_FREE: u64 = 1 << 20;
 /// The largest Content-Length for which memory is taken before anything has arrived.
 const MOST_PROMISED: usize = 64 << 10;
+/// The size of a piece of a body up to which the buffers of its connection do not count.
+const SMALL_PIECE: u64 = 16 << 10;
 
 /// The reason why no more of a body is taken.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub(super) struct Body {
     decoder: Option<Decoder>,
     /// The bytes of the decoder's history that the share already covers.
     held: u64,
+    /// The bytes of the connection's buffers that the share already covers.
+    buffers: u64,
     cap: usize,
 }
 
@@ -44,7 +48,7 @@ impl Body {
     /// Makes an empty body of at most `cap` decoded bytes. `promised` is the Content-Length.
     pub(super) fn new(share: Share, decoder: Option<Decoder>, keep_wire: bool, cap: usize, promised: u64) -> Self {
         let wire = (keep_wire && decoder.is_some()).then(Buffer::new);
-        let mut body = Self { decoded: Buffer::new(), wire, wire_bytes: 0, share, decoder, held: 0, cap };
+        let mut body = Self { decoded: Buffer::new(), wire, wire_bytes: 0, share, decoder, held: 0, buffers: 0, cap };
         let promised = usize::try_from(promised).unwrap_or(usize::MAX).min(MOST_PROMISED).min(cap);
         if promised > 0 && body.share.grow(promised as u64) {
             body.decoded.hold(promised, cap);
@@ -55,6 +59,7 @@ impl Body {
     /// Takes the next bytes that were received.
     pub(super) fn push(&mut self, chunk: &[u8]) -> Result<(), Full> {
         self.wire_bytes += chunk.len() as u64;
+        self.count_buffers(chunk.len() as u64)?;
         let Self { decoded, wire, share, decoder, cap, wire_bytes, .. } = self;
         let Some(decoder) = decoder else { return append(decoded, chunk, *cap, share) };
         if let Some(wire) = wire {
@@ -78,8 +83,21 @@ impl Body {
         Ok(())
     }
 
+    /// Takes the connection's buffers from the budget. An HTTP/1.1 connection reads ever larger pieces from a fast host
+    /// (up to 400 KiB). While one piece is decoded here, it has room for the next one of the same size.
+    fn count_buffers(&mut self, piece: u64) -> Result<(), Full> {
+        let buffers = if piece > SMALL_PIECE { 2 * piece } else { 0 };
+        let more = buffers.saturating_sub(self.buffers);
+        if !self.share.grow(more) {
+            return Err(Full::Budget);
+        }
+        self.buffers += more;
+        Ok(())
+    }
+
     /// Ends the body after its last byte. Returns a value if something is missing all the same.
     pub(super) fn finish(&mut self) -> Option<Truncation> {
+        self.share.shrink(std::mem::take(&mut self.buffers));
         let complete = self.decoder.as_mut().is_none_or(Decoder::finish);
         (!complete).then_some(Truncation::Encoding)
     }

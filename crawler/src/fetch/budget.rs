@@ -90,6 +90,16 @@ impl Share {
         fits
     }
 
+    /// Gives back `bytes` of those that it holds.
+    pub(super) fn shrink(&mut self, bytes: u64) {
+        let left = self.bytes - bytes;
+        if let Some(budget) = &self.budget {
+            budget.used_of_shared.fetch_sub(budget.beyond(self.bytes) - budget.beyond(left), Ordering::Relaxed);
+            budget.used.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        self.bytes = left;
+    }
+
     /// The number of bytes that it holds.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
@@ -98,10 +108,7 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        if let Some(budget) = &self.budget {
-            budget.used_of_shared.fetch_sub(budget.beyond(self.bytes), Ordering::Relaxed);
-            budget.used.fetch_sub(self.bytes, Ordering::Relaxed);
-        }
+        self.shrink(self.bytes);
     }
 }
 

@@ -45,12 +45,30 @@ fn a_body_over_its_cap_is_cut_there() {
 #[test]
 fn a_body_that_finds_no_room_is_given_up() {
     let budget = ByteBudget::new(100_000);
-    let mut first = plain(&budget, 1 << 20, 0);
-    assert_eq!(first.push(&[b'x'; 70_000]), Ok(()));
+    let mut first = plain(&budget, 1 << 20, 70_000);
+    assert_eq!(first.push(&[b'x'; 10_000]), Ok(()));
     let mut second = plain(&budget, 1 << 20, 0);
-    assert_eq!(second.push(&[b'x'; 40_000]), Err(Full::Budget));
+    let mut push = || (0..4).try_for_each(|_| second.push(&[b'x'; 10_000]));
+    assert_eq!(push(), Err(Full::Budget));
     drop(first);
-    assert_eq!(second.push(&[b'x'; 40_000]), Ok(()));
+    assert_eq!(push(), Ok(()));
+}
+
+/// A connection that delivers large pieces has large buffers, until its answer has ended.
+#[test]
+fn the_buffers_of_the_connection_are_in_the_budget_until_the_body_has_ended() {
+    let budget = ByteBudget::new(1 << 20);
+    let piece = [b'x'; 100_000];
+    let mut body = plain(&budget, 1 << 20, 0);
+    for size in [100_000, 50_000, 100_000] {
+        assert_eq!(body.push(&piece[..size]), Ok(()));
+        assert_eq!(budget.used(), body.decoded.held() as u64 + 200_000);
+    }
+    assert_eq!(plain(&budget, 1 << 20, 0).push(&[b'x'; 300_000]), Err(Full::Budget));
+    assert_eq!(body.finish(), None);
+    assert_eq!(budget.used(), body.decoded.held() as u64);
+    drop(body);
+    assert_eq!(budget.used(), 0);
 }
 
 #[test]
