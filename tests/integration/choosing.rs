@@ -154,6 +154,53 @@ fn what_lies_behind_the_stopped_lists_of_a_mirror_does_not_come_too_late() -> an
     Ok(())
 }
 
+/// A site with two calendars of equal pages (`/a/`, `/b/`), a folder without end whose pages are all new (`/new/`), and
+/// 300 articles in two folders: behind a list (`/plain/`) and behind a chain of equal lists (`/pager/`).
+fn sections(url: &Url) -> Answer {
+    let link = |path: String| format!("<a href={path}>{path}</a> ");
+    let (place, name) = url.path().rsplit_once('/').unwrap_or_default();
+    let at: u64 = name.parse().unwrap_or(0);
+    let next = |of: &str| link(format!("{of}/{}", 2 * at + 1)) + &link(format!("{of}/{}", 2 * at + 2));
+    let (text, links) = match place {
+        "" => (1, ["a", "b", "new", "plain", "pager"].map(|folder| link(format!("/{folder}/"))).concat()),
+        "/a" => (2, next(place)),
+        "/b" => (3, next(place)),
+        "/new" => (10_000 + at, next(place)),
+        "/plain" if name.is_empty() => (4, (0..200).map(|at| link(format!("/plain/{at}"))).collect()),
+        "/plain" => (1_000 + at, link("/".into())),
+        "/pager" if name.is_empty() || name.starts_with('p') => {
+            let page: u64 = name.trim_start_matches('p').parse().unwrap_or(0);
+            let more = (page < 19).then(|| link(format!("/pager/p{}", page + 1)));
+            (5, (5 * page..5 * page + 5).map(|at| link(format!("/pager/{at}"))).chain(more).collect())
+        }
+        "/pager" => (2_000 + at, link("/".into())),
+        _ => return missing(),
+    };
+    html(format!("<p>{}</p>{links}", words(text, 120)))
+}
+
+/// Catches a folder without end that keeps the crawl from folders that are as good: the more of its pages are known, the
+/// closer its factor comes to 1.
+#[test]
+fn folders_that_are_as_good_as_a_folder_without_end_do_not_wait_for_it() -> anyhow::Result<()> {
+    let mut in_keep = None;
+    for mode in ["keep", "demote", "drop"] {
+        let (clock, dir) = (Clock::at(1_700_000_000_000), tempfile::tempdir()?);
+        let web = Scripted::new(&clock, |url, _| sections(url));
+        let keys = [("dedup.on-duplicate", mode), ("limits.max-pages", "800")];
+        crawl_with(web.clone(), &clock, dir.path(), &["http://a.test/".to_owned()], &settings(&keys)?)?;
+        let of = |folder: &str| {
+            let asked = web.asked().into_iter().filter(|(_, url)| url.path().starts_with(folder));
+            asked.filter(|(_, url)| url.path().ends_with(|last: char| last.is_ascii_digit())).count()
+        };
+        let (plain, pager, new) = (of("/plain/"), of("/pager/"), of("/new/"));
+        println!("{mode}: {plain} of /plain/, {pager} of /pager/, {new} of /new/");
+        assert_eq!(plain, 200, "{mode}");
+        assert!(pager >= *in_keep.get_or_insert(pager), "{mode}: {pager}, {in_keep:?} in keep");
+    }
+    Ok(())
+}
+
 /// The share of pages about the topic among the first `limit` pages. There is one run for each limit.
 fn harvest(world: &Arc<dyn World>, keys: &[(&str, &str)], limits: &[&str]) -> anyhow::Result<f64> {
     harvest_in(tempfile::tempdir()?.path(), world, keys, limits)
