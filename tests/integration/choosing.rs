@@ -196,7 +196,8 @@ fn folders_that_are_as_good_as_a_folder_without_end_do_not_wait_for_it() -> anyh
         let (plain, pager, new) = (of("/plain/"), of("/pager/"), of("/new/"));
         println!("{mode}: {plain} of /plain/, {pager} of /pager/, {new} of /new/");
         assert_eq!(plain, 200, "{mode}");
-        assert!(pager >= *in_keep.get_or_insert(pager), "{mode}: {pager}, {in_keep:?} in keep");
+        // In `drop`, what only the second and later ones of equal lists lead to is held until the others are fetched.
+        assert!(mode == "drop" || pager >= *in_keep.get_or_insert(pager), "{mode}: {pager}, {in_keep:?} in keep");
     }
     Ok(())
 }
