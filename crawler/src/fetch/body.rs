@@ -87,7 +87,7 @@ impl Body {
     /// (up to 400 KiB). While one piece is decoded here, it has room for the next one of the same size.
     fn count_buffers(&mut self, piece: u64) -> Result<(), Full> {
         let buffers = if piece > SMALL_PIECE { 2 * piece } else { 0 };
-        let more = buffers.saturating_sub(self.buffers);
+        let more = buffers.min(self.share.most_buffers()).saturating_sub(self.buffers);
         if !self.share.grow(more) {
             return Err(Full::Budget);
         }
@@ -95,9 +95,14 @@ impl Body {
         Ok(())
     }
 
+    /// Gives the connection's buffers back to the budget. To be called when no more of the body is read, also if it was
+    /// cut.
+    pub(super) fn release_buffers(&mut self) {
+        self.share.shrink(std::mem::take(&mut self.buffers));
+    }
+
     /// Ends the body after its last byte. Returns a value if something is missing all the same.
     pub(super) fn finish(&mut self) -> Option<Truncation> {
-        self.share.shrink(std::mem::take(&mut self.buffers));
         let complete = self.decoder.as_mut().is_none_or(Decoder::finish);
         (!complete).then_some(Truncation::Encoding)
     }

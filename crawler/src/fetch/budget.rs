@@ -25,6 +25,9 @@ pub struct ByteBudget {
 impl ByteBudget {
     /// The divisor that gives the part of the budget that bodies have for themselves.
     pub(super) const OWN: u64 = 16;
+    /// The divisor that gives the most bytes of a connection's buffers that one body takes from the budget. So a body
+    /// that fits into a small budget still fits, however fast its host is.
+    const BUFFERS: u64 = 64;
     /// The time after a body has found no room in which other bodies are asked to make room.
     const TIGHT: Duration = Duration::from_secs(3);
 
@@ -88,6 +91,11 @@ impl Share {
             budget.refused.store(budget.began.elapsed().as_millis() as u64 + 1, Ordering::Relaxed);
         }
         fits
+    }
+
+    /// The most bytes of its connection's buffers that the body takes from the budget.
+    pub(super) fn most_buffers(&self) -> u64 {
+        self.budget.as_ref().map_or(0, |budget| budget.shared / ByteBudget::BUFFERS)
     }
 
     /// Gives back `bytes` of those that it holds.

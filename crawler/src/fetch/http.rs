@@ -283,6 +283,7 @@ impl HttpFetch {
             // The first bytes were only looked at.
             body.decoded = Buffer::new();
         }
+        body.release_buffers();
         watch.ended_well(Instant::now().into_std());
         if self.kept.answered(origin(&asked), body.wire_bytes) {
             self.clients.renew();

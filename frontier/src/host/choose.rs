@@ -46,10 +46,11 @@ impl Host {
     const PASSED: usize = 256;
 
     /// The lane with the best URL of the host. This is the URL with the highest score; if several have about the same
-    /// score ([`Host::ALIKE`]), the one that arrived first. One in [`Host::BY_AGE`] choices takes the oldest URL instead, among the best URLs of
-    /// the groups that take part (see [`Host::COMPARABLE`], [`Host::WAITED`] and [`Host::OF_ALL`]). Reads the front of
-    /// the chosen lane. Lanes of the origins in `blocked` are skipped, except for sitemaps, for which no rules are
-    /// needed. A URL that was tried before, and whose next attempt must wait, moves to the end of its lane.
+    /// score ([`Host::ALIKE`]), the one that arrived first. One in [`Host::BY_AGE`] choices takes the oldest URL
+    /// instead, among the best URLs of the groups that take part (see [`Host::COMPARABLE`], [`Host::WAITED`] and
+    /// [`Host::OF_ALL`]). Reads the front of the chosen lane. Lanes of the origins in `blocked` are skipped, except for
+    /// sitemaps, for which no rules are needed. A URL that was tried before, and whose next attempt must wait, moves to
+    /// the end of its lane.
     pub fn choose(
         &mut self,
         blocked: &[(u8, Millis)],
@@ -100,8 +101,8 @@ impl Host {
         }
     }
 
-    /// The fronts of the lanes from which a URL may be handed out: those of `blocked` origins only if a sitemap is at the
-    /// front, and those in `resting` not at all.
+    /// The fronts of the lanes from which a URL may be handed out: those of `blocked` origins only if a sitemap is at
+    /// the front, and those in `resting` not at all.
     fn fronts(&self, blocked: &[(u8, Millis)], resting: &[(u8, u8)]) -> Vec<Front> {
         let is_blocked = |lane: &Lane| {
             let origin = self.groups.get(lane.group).map(|group| group.origin);
