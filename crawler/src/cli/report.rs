@@ -132,6 +132,7 @@ impl StateFigures {
         "requisites_failed",
         "urls_seen",
         "frontier",
+        "memory",
         "wire_bytes",
         "elapsed_ms",
         "elapsed_seconds",

@@ -14,7 +14,7 @@ use prometheus_client::registry::Registry;
 
 use super::beside::{Beside, Metric};
 use super::shared::Now;
-use crate::engine::{AGES, Freshness, Round};
+use crate::engine::{AGES, Freshness, Memory, Round};
 use crate::report::Learned;
 
 /// Media type of OpenMetrics.
@@ -85,6 +85,12 @@ impl Collector for Metrics {
         counter(&mut out, "received_bytes", "Bytes of bodies as received", stats.wire_bytes)?;
         counter(&mut out, "commits", "Commits to the state", stats.commits)?;
         gauge(&mut out, "urls_seen", "Distinct URLs met", counts.seen as f64)?;
+        let help = "Memory that grows with the URLs and pages of the crawl";
+        let mut family = out.encode_descriptor("memory_bytes", help, None, MetricType::Gauge)?;
+        let Memory { seen_set, judge, state_index } = stats.memory;
+        for (part, bytes) in [("seen_set", seen_set), ("judge", judge), ("state_index", state_index)] {
+            ConstGauge::new(bytes as f64).encode(family.encode_family(&[("part", part)])?)?;
+        }
         gauge(&mut out, "frontier_urls", "URLs queued", counts.queued as f64)?;
         gauge(&mut out, "jobs_in_flight", "Jobs open", *in_flight as f64)?;
         gauge(&mut out, "crawling_seconds", "Time spent crawling, over all runs", stats.elapsed_ms as f64 / 1000.0)?;

@@ -81,7 +81,7 @@ impl EngineState<'_> {
             && stats.withheld.keys().all(|kind| kind == FORBIDDEN)
             && stats.standing().has_all();
         // Nothing counts after this, so all reports say the same.
-        self.ledger.update(self.clock.now(), &self.frontier.counts());
+        self.ledger.update(self.clock.now(), &self.frontier, self.flow.judge());
         Ok(())
     }
 

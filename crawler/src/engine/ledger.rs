@@ -5,14 +5,15 @@
 
 use std::path::{Path, PathBuf};
 
+use dedup_stage::judge::Judge;
 use dedup_stage::store::{Result as StoreResult, Session, Space};
 use dedup_stage::url::PageId;
 use frontier::rules::Content;
-use frontier::{Counts, Millis};
+use frontier::{Frontier, Millis};
 use url::Url;
 
 use super::error::Result;
-use super::stats::{Stats, StopReason};
+use super::stats::{Memory, Stats, StopReason};
 use crate::record::PageRecord;
 use crate::sink::{Lengths, PageOut, Sink};
 
@@ -133,10 +134,15 @@ impl Ledger {
         self.commit_at = self.commit_at.min(now.max(self.last_commit + PROMISE_INTERVAL));
     }
 
-    /// Brings the time spent and the totals of the frontier up to date.
-    pub fn update(&mut self, now: Millis, counts: &Counts) {
+    /// Brings up to date: the time spent, the totals of the frontier, and the memory that grows with the crawl.
+    pub fn update(&mut self, now: Millis, frontier: &Frontier, judge: &Judge) {
         self.stats.elapsed_ms = self.elapsed_before + now.saturating_sub(self.started);
-        self.stats.take_counts(counts);
+        self.stats.take_counts(&frontier.counts());
+        self.stats.memory = Memory {
+            seen_set: frontier.seen_set_bytes() as u64,
+            judge: judge.bytes() as u64,
+            state_index: self.session.index_bytes(),
+        };
     }
 
     /// The crawl directory.

@@ -21,6 +21,11 @@ impl LocalTrouble {
     /// Longest pause.
     const LONGEST: Millis = 30_000;
 
+    /// Whether something was answered in this run.
+    pub fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
     /// Whether the trouble has lasted for this time, and nothing has been answered in this run.
     pub fn lasts(&self, time: Millis, now: Millis) -> bool {
         self.now.is_some() && !self.has_begun && now >= self.since.saturating_add(time)

@@ -90,7 +90,7 @@ pub use peers::{All, Event, PeerProgress, Peers, PeersError, Phase, Proposed, Qu
 pub use rescue::{found, lost};
 pub use start::run;
 use state::EngineState;
-pub use stats::{LongDelays, Nobody, Observer, Snapshot, Stats, StopReason, TICK};
+pub use stats::{LongDelays, Memory, Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use trouble::WorstHost;
 pub use unread::{Unread, causes as unread};
 pub use visits::{AGES, Freshness, HostRate, Round};
@@ -380,7 +380,7 @@ impl Engine<'_> {
         let counts = self.state.frontier.counts();
         if stopped.is_none() {
             // The last figures are those that the state has.
-            self.state.ledger.update(self.last_tick, &counts);
+            self.state.ledger.update(self.last_tick, &self.state.frontier, self.state.flow.judge());
         }
         self.state.log.flush();
         self.tell(stopped);

@@ -242,6 +242,11 @@ impl EngineState<'_> {
                 }
                 Outcome::Returned { requested: false }
             }
+            // If something was answered, there is a network, and only the names of the file of hosts can be found.
+            FetchError::NoNameServer if !self.local.has_begun() => {
+                self.local.note(&error.to_string(), self.clock.now());
+                Outcome::Returned { requested: false }
+            }
             _ => Outcome::Failed(error.kind()),
         };
         if let FetchError::Slow(_) = error {
@@ -373,7 +378,7 @@ impl EngineState<'_> {
         self.frontier.save(&mut self.ledger.session);
         self.scores.save(&mut self.ledger.session)?;
         self.send_links()?;
-        self.ledger.update(now, &self.frontier.counts());
+        self.ledger.update(now, &self.frontier, self.flow.judge());
         self.ledger.commit(now)
     }
 }

@@ -147,10 +147,25 @@ pub struct Stats {
     pub urls_seen: u64,
     /// URLs queued, at the last commit.
     pub frontier: u64,
+    /// The memory that grows with the crawl, at the last commit.
+    pub memory: Memory,
     /// The last round of visits to pages that were fetched before.
     pub round: Option<Round>,
     /// In a continuous crawl, how fresh its pages are.
     pub freshness: Option<Freshness>,
+}
+
+/// The memory that grows with the URLs and pages of a crawl, in bytes. Everything else in memory is bounded (see
+/// `config::bounds`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// The seen-set: a hash and a byte for each URL that was met, and a hash for each host.
+    pub seen_set: u64,
+    /// For each page that says something new: a part of its digest, its fingerprint in the index, a part of its sketch.
+    pub judge: u64,
+    /// The indexes and filters of the tables on disk.
+    pub state_index: u64,
 }
 
 impl Stats {

@@ -205,6 +205,9 @@ pub enum FetchError {
     /// The name has no address, or the resolver did not answer.
     #[error("dns: {0}")]
     Dns(String),
+    /// No name server has ever answered. There may be none, or the network of this machine is down.
+    #[error("dns: no name server answers")]
+    NoNameServer,
     /// The address rules forbid the address.
     #[error("address: {0} may not be fetched")]
     Address(String),
@@ -238,7 +241,7 @@ impl FetchError {
     /// The kind of the failure, for reports, retries and counters.
     pub fn kind(&self) -> Failure {
         match self {
-            FetchError::Dns(_) => Failure::Name,
+            FetchError::Dns(_) | FetchError::NoNameServer => Failure::Name,
             FetchError::Address(_) => Failure::Address,
             FetchError::Connect(_) => Failure::Refused,
             FetchError::Tls(text) => failure::of_tls(text),

@@ -84,26 +84,28 @@ impl Names {
                 let until = found.valid_until().clamp(now + SHORTEST, now + LONGEST);
                 (Ok(found.iter().collect()), until)
             }
-            Err(error) if self.are_silent(&error).await => (Err(silent()), now),
+            Err(error) if self.are_silent(&error).await => match self.servers.have_answered() {
+                true => (Err(silent()), now),
+                false => (Err(FetchError::NoNameServer), now + Servers::PAUSE),
+            },
             Err(error) => (Err(FetchError::Dns(told(host, &error.to_string()))), now + FAILURE),
         }
     }
 
-    /// Whether the name servers, which answered before, answer no more. The servers of one name may fail to answer in
-    /// time. So if a lookup brought no answer, the name servers are asked for the root, which they know.
+    /// Whether the name servers do not answer. The servers of one name may fail to answer in time. So if a lookup brought
+    /// no answer, the name servers are asked for the root, which they know.
     async fn are_silent(&self, error: &NetError) -> bool {
         let is_silence = |error: &NetError| {
             matches!(error, NetError::Timeout | NetError::NoConnections | NetError::Io(_) | NetError::Busy)
         };
         let servers_answer = !is_silence(error)
-            || self.servers.have_answered()
-                && !self.resolver.lookup(Name::root(), RecordType::NS).await.is_err_and(|error| is_silence(&error));
+            || !self.resolver.lookup(Name::root(), RecordType::NS).await.is_err_and(|error| is_silence(&error));
         if servers_answer {
             self.servers.answered();
         } else {
             self.servers.are_silent(Instant::now());
         }
-        self.servers.have_answered() && !servers_answer
+        !servers_answer
     }
 }
 

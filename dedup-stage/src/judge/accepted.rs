@@ -75,6 +75,11 @@ impl Accepted {
         Ok(Self { several, glances, recent: Recent::new(most) })
     }
 
+    /// Bytes of memory that grow with the number of pages.
+    pub(super) fn bytes(&self) -> usize {
+        self.glances.bytes()
+    }
+
     /// Adds a page. `is_new` says that no page ever had this fingerprint.
     pub(super) fn insert(
         &mut self,

@@ -49,6 +49,11 @@ impl Digests {
         Ok(Self { known })
     }
 
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.known.bytes()
+    }
+
     /// Whether a page that was judged here had this digest, or one with the same beginning.
     pub(super) fn may_have(&self, digest: &[u8; 32]) -> bool {
         self.known.contains(prefix(digest))

@@ -81,6 +81,11 @@ impl Fingerprints {
         self.before + self.newest.len()
     }
 
+    /// Bytes of the index.
+    pub(super) fn bytes(&self) -> usize {
+        self.searcher.read().bytes()
+    }
+
     /// Appends every fingerprint near `fingerprint`, with its distance, to `near`, in no order. `ahead` is the result
     /// of a page worker for this fingerprint, if one has searched.
     pub(super) fn near(&self, fingerprint: u64, ahead: Option<&Ahead>, near: &mut Vec<(u64, u32)>) {

@@ -63,6 +63,12 @@ impl Glances {
         shard.glances.insert(at, if is_new { sketch.glance() } else { UNCLEAR });
     }
 
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        let place = size_of::<u16>() + size_of::<Glance>();
+        self.shards.iter().map(|shard| size_of::<Shard>() + shard.tags.capacity() * place).sum()
+    }
+
     /// Keeps those fingerprints whose pages may have the text of `sketch`. The pages with any other fingerprint
     /// certainly have other text.
     pub(super) fn retain<T>(&self, near: &mut Vec<(u64, T)>, sketch: &Sketch) {

@@ -181,6 +181,12 @@ impl Judge {
         self.fingerprints.len()
     }
 
+    /// Bytes of memory that the judge takes for the accepted pages: a part of each digest and of each sketch, and the
+    /// index of fingerprints.
+    pub fn bytes(&self) -> usize {
+        self.digests.bytes() + self.fingerprints.bytes() + self.accepted.bytes()
+    }
+
     /// A searcher for this many page workers, which finds the fingerprints near that of a page before its turn (see
     /// [`Case::ahead`]). `None` if the workers are so few that the judge should search itself.
     pub fn searcher(&self, workers: usize) -> Option<Searcher> {

@@ -181,6 +181,11 @@ impl Store for Disk {
     fn commit(&mut self, batch: &Batch) -> Result<()> {
         self.commit_all(batch.iter())
     }
+
+    fn index_bytes(&self) -> u64 {
+        let of = |space: &Keyspace| space.tree.pinned_block_index_size() + space.tree.pinned_filter_size();
+        self.spaces.iter().map(of).sum::<usize>() as u64
+    }
 }
 
 impl Disk {

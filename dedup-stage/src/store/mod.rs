@@ -93,4 +93,9 @@ pub trait Store: Send {
 
     /// Applies a batch atomically, and returns when it is durable.
     fn commit(&mut self, batch: &Batch) -> Result<()>;
+
+    /// The bytes of the indexes and filters that the store keeps in memory. They grow with what it has on disk.
+    fn index_bytes(&self) -> u64 {
+        0
+    }
 }

@@ -147,6 +147,11 @@ impl Session {
         self.bytes
     }
 
+    /// The bytes of the indexes and filters that the store keeps in memory ([`Store::index_bytes`]).
+    pub fn index_bytes(&self) -> u64 {
+        self.store.index_bytes()
+    }
+
     /// Number of pending changes.
     pub fn pending(&self) -> usize {
         self.changes

@@ -147,6 +147,11 @@ impl Frontier {
         }
     }
 
+    /// Bytes of memory that the seen-set takes: a hash and a byte for each URL ever met, and a hash for each host.
+    pub fn seen_set_bytes(&self) -> usize {
+        self.urls.seen_set_bytes() + self.hosts.seen_set_bytes()
+    }
+
     /// Calls `visit` for each host in memory.
     pub fn hosts(&self, visit: &mut dyn FnMut(HostView<'_>)) {
         use crate::host::addresses::HostAddresses;

@@ -13,6 +13,7 @@ use xxhash_rust::xxh3;
 use super::budget::Budget;
 use super::key;
 use super::new_share::{Expected, NewShare};
+use super::small;
 use crate::job::Brought;
 use crate::spaces;
 
@@ -166,7 +167,7 @@ impl Groups {
             known.unwrap_or((of(&group).0, at))
         };
         (group.path, group.query) = (first(|group| group.path), first(|group| group.query));
-        self.groups.push(group);
+        small::push(&mut self.groups, group);
     }
 
     fn find(&self, origin: u8, label: &str) -> Option<u8> {

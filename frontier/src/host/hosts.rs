@@ -261,6 +261,11 @@ impl Hosts {
         self.free.push(id);
     }
 
+    /// Bytes of memory of the set of hosts that were ever met.
+    pub fn seen_set_bytes(&self) -> usize {
+        self.known.bytes()
+    }
+
     /// A host was met. Returns true if it was never met before.
     fn meet(&mut self, site: SiteId) -> bool {
         let is_new = self.known.insert(site.host);

@@ -27,6 +27,7 @@ pub mod queue;
 pub mod retries;
 pub mod rules_kept;
 mod sleep;
+mod small;
 pub mod stocks;
 mod sweep;
 

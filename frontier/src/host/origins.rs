@@ -11,6 +11,7 @@ use url::Url;
 
 pub use super::port::Port;
 use super::rules_kept::{RulesKept, stored_rules};
+use super::small;
 use crate::numbers::Millis;
 use crate::reason::Detail;
 use crate::robots::RobotsRules;
@@ -254,7 +255,7 @@ impl Origins {
             // It made room before, and comes back.
             Some(at) => at,
             None if self.all.len() < Self::EVER => {
-                self.all.push(origin);
+                small::push(&mut self.all, origin);
                 return Some((self.all.len() - 1) as u8);
             }
             // The number of an origin that made room is free when its queue is empty.

@@ -16,6 +16,7 @@ use dedup_stage::url::SiteId;
 
 use super::entry::Packed;
 use super::lane::{LAST_OF_ERA, Lane, LaneKey, Seq, Stock};
+use super::small;
 use crate::spaces;
 
 /// What all lanes share: the order of arrival, and a bound for the entries in memory.
@@ -79,7 +80,7 @@ impl Queues {
     pub fn restore(&mut self, lanes: &mut Vec<Lane>, key: LaneKey, stock: Stock) {
         if stock.undone > 0 {
             self.lanes += 1;
-            lanes.push(Lane::restore(key, stock));
+            small::push(lanes, Lane::restore(key, stock));
         }
     }
 
@@ -101,13 +102,13 @@ impl Queues {
         session.put(spaces::QUEUE, key.entry(seq), entry.bytes());
         let at = find(lanes, key).unwrap_or_else(|| {
             self.lanes += 1;
-            lanes.push(Lane::new(key.group, key.band, seq));
+            small::push(lanes, Lane::new(key.group, key.band, seq));
             lanes.len() - 1
         });
         let (lane, cost) = (&mut lanes[at], Self::cost(&entry));
         let fits = lane.bytes as usize + cost <= self.share() && self.bytes + cost <= Self::BYTES;
         if lane.unread == 0 && fits {
-            lane.buffer.push_back((seq, entry));
+            small::push_back(&mut lane.buffer, (seq, entry));
             lane.read_from = seq + 1;
             self.bytes += cost;
             lane.bytes += cost as u32;
@@ -129,7 +130,7 @@ impl Queues {
             let entry = Packed::new(entry);
             bytes += Self::cost(&entry);
             wanted -= 1;
-            buffer.push_back((seq, entry));
+            small::push_back(buffer, (seq, entry));
             bytes < share && wanted > 0
         })?;
         let Some((last, _)) = lane.buffer.back() else {

@@ -73,6 +73,11 @@ impl Urls {
         })
     }
 
+    /// Bytes of memory of the seen-set.
+    pub fn seen_set_bytes(&self) -> usize {
+        self.marks.bytes()
+    }
+
     /// Reads a record of the store.
     pub fn read(key: &[u8], value: &[u8]) -> Result<(UrlId, State)> {
         let id = UrlId::read(key).filter(|_| key.len() == UrlId::BYTES);

@@ -17,8 +17,8 @@ struct Known {
 }
 
 impl Servers {
-    /// While the name servers do not answer, one lookup asks them in this time.
-    const PAUSE: Duration = Duration::from_secs(5);
+    /// While the name servers do not answer, one lookup asks them in this time. So a name is asked for again after it.
+    pub const PAUSE: Duration = Duration::from_secs(5);
 
     fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
