@@ -99,6 +99,8 @@ pub struct Stats {
     pub next_due: Option<Millis>,
     /// If the last run ended for that reason, and because of the Crawl-delay of hosts: those hosts.
     pub long_delays: Option<LongDelays>,
+    /// The trouble of this machine that kept the crawl from fetching when the last run ended, if there was any.
+    pub local_trouble: Option<String>,
     /// The host with the most troubles.
     pub worst_host: Option<WorstHost>,
     /// The hosts with the most troubles after it.

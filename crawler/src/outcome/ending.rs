@@ -8,7 +8,10 @@ use crate::report::units;
 
 /// The end of a crawl, in one or two sentences. `reason` is the word of `report --json`.
 pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
-    let text = end_of_run(stats, reason, lost);
+    let mut text = end_of_run(stats, reason, lost);
+    if let Some(trouble) = stats.local_trouble.as_ref().filter(|_| reason != "running") {
+        text += &format!(" Trouble on this machine kept it from fetching: {trouble}.");
+    }
     match &stats.round {
         // The run ended by itself, and was not the one that made the round.
         Some(round) if reason == "done" && !round.done && !round.continuous => {
