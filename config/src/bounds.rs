@@ -3,8 +3,8 @@
 //! A crawl also holds the seen-set and the index, which are not bounded here. They grow with the URLs and pages that it
 //! has met. A URL takes 11 to 16 bytes. A page that says something new takes about 80 bytes more: 10 to 14 for the
 //! digest of its body, 34 for its fingerprint, about 32 for its sketch. The indexes of the tables on disk take about a
-//! hundredth of the size of the state (`memory` in the report has all three). By this calculation a crawl of 10^7 URLs, of which seven in ten say something
-//! new, holds about 700 MB of all these.
+//! hundredth of the size of the state. By this calculation a crawl of 10^7 URLs, of which seven in ten say something
+//! new, holds about 700 MB of all these. (`memory` in the report has what a crawl holds.)
 //!
 //! What exceeds a bound goes to disk, or its least useful part is left out. Whatever is left out is counted (see
 //! `troubles` in the report). The setting `fetch.body-budget` bounds response bodies, and `fetch.concurrency` bounds
