@@ -66,7 +66,9 @@ impl EngineState<'_> {
         (stats.withheld, stats.withheld_tls, stats.beyond, stats.unread) = (withheld, tls, beyond, unread);
         stats.uncovered = sample.held_back.saturating_sub(sample.covered);
         stats.open_ends = open_ends;
-        stats.local_trouble = self.local.what().map(str::to_owned);
+        // If nothing is left, trouble has kept the crawl from nothing.
+        let trouble = self.local.what().filter(|_| reason != StopReason::Done);
+        stats.local_trouble = trouble.map(str::to_owned);
         let access = &self.settings.access;
         let has_account = !(access.login.is_empty() && access.cookies_file.is_empty());
         let walls = stats.labels.get(Label::Wall.name()).copied().unwrap_or(0);

@@ -216,13 +216,9 @@ impl Hosts {
                 ControlFlow::Break(())
             }
         })?;
-        match (failure, read) {
-            (Some(error), _) => Err(error),
-            (None, read) => {
-                read.into_iter().for_each(|done| _ = visit(done.host));
-                Ok(())
-            }
-        }
+        failure.map_or(Ok(()), Err)?;
+        read.into_iter().for_each(|done| _ = visit(done.host));
+        Ok(())
     }
 
     fn insert(&mut self, host: Host) -> HostId {
