@@ -9,7 +9,8 @@ use config::bounds;
 use serde::{Deserialize, Serialize};
 
 use super::content::Passage;
-use super::outline::Block;
+use super::numbering::numbers;
+use super::outline::{Block, Outline};
 use super::words::WordHash;
 use crate::signature::OddSketch;
 
@@ -41,16 +42,16 @@ pub struct LinkText<'a> {
 /// in order, each with the number of the link.
 pub fn compared(
     content: &[Passage],
-    blocks: &[Block],
+    Outline { text, blocks, .. }: &Outline,
     words: &[WordHash],
     places: &[(u32, u32)],
 ) -> (Option<OddSketch>, LinkTexts) {
     let chosen = in_sketch(content, blocks);
-    let odd = OddSketch::of(chosen.map(|(passage, block)| (&words[passage.words.clone()], block.is_prose())));
+    let odd = OddSketch::of(chosen.map(|(passage, block)| (&words[passage.words.clone()], numbers(block, text))));
     let in_lists = words_in_lists(content, blocks);
     let has_texts = consists_of_lists(content, in_lists) && in_lists <= bounds::LINK_WORDS;
     let passages = content.iter().map(|passage| (passage, &blocks[passage.block]));
-    (odd, if has_texts { LinkTexts::of(passages, words, places) } else { LinkTexts::default() })
+    (odd, if has_texts { LinkTexts::of(passages, text, words, places) } else { LinkTexts::default() })
 }
 
 /// The passages that count in the odd sketch, with their blocks.
@@ -74,6 +75,7 @@ impl LinkTexts {
     /// The blocks of links among these passages. None if they have too many links.
     fn of<'p>(
         passages: impl Iterator<Item = (&'p Passage, &'p Block)>,
+        text: &str,
         words: &[WordHash],
         places: &[(u32, u32)],
     ) -> Self {
@@ -83,7 +85,7 @@ impl LinkTexts {
             let first = places.partition_point(|(place, _)| (*place as usize) < start);
             let within = places[first..].iter().take_while(|(place, _)| (*place as usize) < end);
             this.links.extend(within.map(|(_, link)| link));
-            OddSketch::flips(&words[passage.words.clone()], block.is_prose(), |bit| this.flips.push(bit));
+            OddSketch::flips(&words[passage.words.clone()], numbers(block, text), |bit| this.flips.push(bit));
             this.ends.push((this.links.len() as u32, this.flips.len() as u32));
             if this.links.len() > bounds::LINKS {
                 return Self::default();

@@ -27,6 +27,7 @@ mod link_texts;
 mod links;
 pub(crate) mod media;
 mod medium;
+mod numbering;
 mod outline;
 mod passages;
 mod pieces;
@@ -243,7 +244,7 @@ impl Reader {
             self.mark_content_links(&mut page.links);
             let links = page.links.iter().map(|link| (&link.url, link.content));
             (page.odd, page.link_texts) =
-                link_texts::compared(&self.content, &self.outline.blocks, &self.hashes, &self.places);
+                link_texts::compared(&self.content, &self.outline, &self.hashes, &self.places);
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
             if page.signature.is_some() {
                 page.asides = asides::read(&self.outline.blocks, &self.spans, &self.hashes, self.believed);

@@ -5,6 +5,7 @@ use config::bounds;
 use serde::{Deserialize, Serialize};
 
 use super::link_texts::in_sketch;
+use super::numbering::numbers;
 use super::{Page, Reader};
 use crate::signature::OddSketch;
 
@@ -44,7 +45,9 @@ impl Reader {
             return passages;
         }
         for (passage, block) in in_sketch(&self.content, &self.outline.blocks) {
-            OddSketch::flips(&self.hashes[passage.words.clone()], block.is_prose(), |bit| passages.flips.push(bit));
+            OddSketch::flips(&self.hashes[passage.words.clone()], numbers(block, &self.outline.text), |bit| {
+                passages.flips.push(bit)
+            });
             passages.ends.push(passages.flips.len() as u32);
             if passages.flips.len() > bounds::LINK_WORDS || passages.ends.len() > Passages::MOST {
                 return Passages::default();

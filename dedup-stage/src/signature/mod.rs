@@ -24,7 +24,7 @@ use crate::page::words::WordHash;
 use outlinks::OutLinks;
 use simhash::WordSimhash;
 
-pub use odd::{Difference, OddSketch};
+pub use odd::{Difference, Numbers, OddSketch};
 pub use sketch::{Glance, SecondLook, Sketch};
 
 /// What the judge keeps of an accepted page to compare later pages with: the simhash finds candidates, and the sketch

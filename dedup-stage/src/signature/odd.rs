@@ -8,7 +8,7 @@ use crate::page::words::{WordHash, fold_multiply, is_number};
 const BITS: usize = 192;
 /// This hash stands before the first word of a passage.
 const START: WordHash = 0x6C62_272E_07BB_0142;
-/// This hash stands for each number in a passage of prose.
+/// This hash stands for each number that counts as the same number as others ([`Numbers`]).
 const NUMBER: WordHash = 0x27D4_EB2F_1656_67C5;
 
 /// An odd sketch (Mitzenmacher, Pagh, Pham, "Efficient Estimation for High Similarities using Odd Sketches", WWW 2014)
@@ -27,6 +27,17 @@ pub struct OddSketch {
     pairs: u16,
 }
 
+/// The numbers of a passage that all count as the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// All numbers.
+    All,
+    /// Those at its start, or after its first word.
+    First,
+    /// None of them.
+    None,
+}
+
 impl OddSketch {
     /// This many pairs make a difference in any page. A sentence that is replaced takes away one pair
     /// for each of its words, and the new sentence adds one for each of its words.
@@ -37,24 +48,26 @@ impl OddSketch {
     /// In a short page, this share of the pairs of both texts makes a difference.
     const SHARE: f32 = 0.08;
 
-    /// The sketch of some passages; `None` if they have no words. In a passage of prose (`true`) all numbers count as
-    /// the same number, because dates, counters and versions change while the page stays the same.
-    pub fn of<'w>(passages: impl Iterator<Item = (&'w [WordHash], bool)>) -> Option<Self> {
+    /// The sketch of some passages, each with the numbers that count as one; `None` if they have no words.
+    pub fn of<'w>(passages: impl Iterator<Item = (&'w [WordHash], Numbers)>) -> Option<Self> {
         let (mut flips, mut pairs) = (Flips([0; 256]), 0usize);
-        for (words, is_prose) in passages {
+        for (words, numbers) in passages {
             pairs += words.len();
-            Self::flips(words, is_prose, |bit| flips.flip(bit));
+            Self::flips(words, numbers, |bit| flips.flip(bit));
         }
         (pairs > 0).then(|| Self { bits: flips.bits(), pairs: u16::try_from(pairs).unwrap_or(u16::MAX) })
     }
 
     /// Calls `flip` with the bit that each pair of a passage flips.
     #[inline]
-    pub fn flips(words: &[WordHash], is_prose: bool, flip: impl FnMut(u8)) {
-        if is_prose {
-            flips(words, |word| if is_number(word) { NUMBER } else { word }, flip);
-        } else {
-            flips(words, |word| word, flip);
+    pub fn flips(words: &[WordHash], numbers: Numbers, flip: impl FnMut(u8)) {
+        match numbers {
+            Numbers::All => flips(words, |_, word| if is_number(word) { NUMBER } else { word }, flip),
+            Numbers::First => {
+                let first = numbers_at_start(words);
+                flips(words, |at, word| if at < first && is_number(word) { NUMBER } else { word }, flip);
+            }
+            Numbers::None => flips(words, |_, word| word, flip),
         }
     }
 
@@ -75,12 +88,19 @@ impl OddSketch {
     }
 }
 
-/// Calls `flip` with the bit of each pair of a passage. `fold` gives equal hashes to words that count as one.
+/// The end of the numbers with which a passage begins. At most one other word stands before them.
+fn numbers_at_start(words: &[WordHash]) -> usize {
+    let before = words.iter().take(1).filter(|word| !is_number(**word)).count();
+    before + words[before..].iter().take_while(|word| is_number(**word)).count()
+}
+
+/// Calls `flip` with the bit of each pair of a passage. `fold` gets the place of a word and the word, and gives equal
+/// hashes to words that count as one.
 #[inline]
-fn flips(words: &[WordHash], fold: impl Fn(WordHash) -> WordHash, mut flip: impl FnMut(u8)) {
+fn flips(words: &[WordHash], fold: impl Fn(usize, WordHash) -> WordHash, mut flip: impl FnMut(u8)) {
     let mut before = START;
-    for &word in words {
-        let word = fold(word);
+    for (at, &word) in words.iter().enumerate() {
+        let word = fold(at, word);
         let hash = fold_multiply(before.rotate_left(23) ^ word, 0x9E37_79B9_7F4A_7C15);
         flip(((u128::from(hash) * BITS as u128) >> 64) as u8);
         before = word;
@@ -178,7 +198,7 @@ mod tests {
 
     /// The sketch of passages of these words.
     fn sketch(passages: &[Vec<WordHash>]) -> OddSketch {
-        OddSketch::of(passages.iter().map(|words| (&words[..], true))).unwrap()
+        OddSketch::of(passages.iter().map(|words| (&words[..], Numbers::All))).unwrap()
     }
 
     fn draw(random: &mut Rng, count: usize) -> Vec<WordHash> {
@@ -236,9 +256,14 @@ mod tests {
     #[test]
     fn numbers_of_prose_are_one_and_those_of_tables_are_not() {
         let [here, there] = [7, 8].map(|digits| u64::MAX - digits);
-        let of = |number, is_prose| OddSketch::of([(&[1, 2, number, 3][..], is_prose)].into_iter()).unwrap();
-        assert_eq!(of(here, true), of(there, true));
-        assert_ne!(of(here, false), of(there, false));
+        let of = |words: &[WordHash], numbers| OddSketch::of([(words, numbers)].into_iter()).unwrap();
+        let is_same = |numbers, one: &[WordHash], other: &[WordHash]| of(one, numbers) == of(other, numbers);
+        assert!(is_same(Numbers::All, &[1, 2, here, 3], &[1, 2, there, 3]));
+        assert!(!is_same(Numbers::First, &[1, 2, here, 3], &[1, 2, there, 3]));
+        assert!(is_same(Numbers::First, &[1, here, here, 3], &[1, there, here, 3]));
+        assert!(is_same(Numbers::First, &[here, 3], &[there, 3]) && is_same(Numbers::First, &[here], &[there]));
+        assert!(!is_same(Numbers::First, &[here, 3, here], &[here, 3, there]));
+        assert!(!is_same(Numbers::None, &[here, 3], &[there, 3]));
     }
 
     #[test]
@@ -278,12 +303,15 @@ mod tests {
     }
 
     /// A plain implementation of the paper: each pair flips its bit.
-    fn plain(passages: &[(Vec<WordHash>, bool)]) -> Option<OddSketch> {
+    fn plain(passages: &[(Vec<WordHash>, Numbers)]) -> Option<OddSketch> {
         let (mut bits, mut pairs) = ([0u8; BITS / 8], 0);
-        for (words, is_prose) in passages {
+        for (words, numbers) in passages {
             let mut before = START;
-            for word in words {
-                let word = if *is_prose && is_number(*word) { NUMBER } else { *word };
+            for (at, word) in words.iter().enumerate() {
+                let others = words[..at].iter().filter(|word| !is_number(**word)).count();
+                let is_first = others == 0 || others == 1 && !is_number(words[0]);
+                let is_one = *numbers == Numbers::All || *numbers == Numbers::First && is_first;
+                let word = if is_one && is_number(*word) { NUMBER } else { *word };
                 let hash = fold_multiply(before.rotate_left(23) ^ word, 0x9E37_79B9_7F4A_7C15);
                 let bit = ((u128::from(hash) * BITS as u128) >> 64) as usize;
                 bits[bit / 8] ^= 1 << (bit % 8);
@@ -297,18 +325,18 @@ mod tests {
     fn flips_are_counted_as_they_are_made() {
         let mut random = Rng::with_seed(5);
         for passages in 0..60 {
-            let passages: Vec<(Vec<WordHash>, bool)> = (0..passages)
+            let passages: Vec<(Vec<WordHash>, Numbers)> = (0..passages)
                 .map(|_| {
                     let words = random.usize(..400);
                     (
                         (0..words)
                             .map(|_| random.u64(..) | if random.u8(..9) == 0 { 0xFFFF << 48 } else { 0 })
                             .collect(),
-                        random.bool(),
+                        [Numbers::All, Numbers::First, Numbers::None][random.usize(..3)],
                     )
                 })
                 .collect();
-            let own = OddSketch::of(passages.iter().map(|(words, is_prose)| (&words[..], *is_prose)));
+            let own = OddSketch::of(passages.iter().map(|(words, numbers)| (&words[..], *numbers)));
             assert_eq!(own, plain(&passages));
         }
     }

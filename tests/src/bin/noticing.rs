@@ -29,6 +29,7 @@ fn main() -> anyhow::Result<()> {
     if let Some(real) = noise::documentation(pages)? {
         sites.push(("real", real));
     }
+    sites.push(("short", noise::short(pages, seed)));
     for (name, site) in &sites {
         for noise in Noise::ALL {
             for marked in [true, false] {

@@ -88,12 +88,30 @@ fn prose(random: &mut Rng, count: usize) -> String {
     (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
 }
 
+/// The pages of a site, before parts are added to them.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    /// Their bodies, which end with `</body>`.
+    pub html: Vec<String>,
+    /// The number of words of the paragraph of its own that each page gets, and that changes in some visits.
+    pub own: usize,
+}
+
 /// Made-up pages of 600 words, in twelve paragraphs.
-pub fn made_up(pages: usize, seed: u64) -> Vec<String> {
+pub fn made_up(pages: usize, seed: u64) -> Pages {
+    Pages { html: with_paragraphs(pages, 12, seed), own: 30 }
+}
+
+/// Made-up pages with a heading and a paragraph of 8 words, which is too little text for a fingerprint.
+pub fn short(pages: usize, seed: u64) -> Pages {
+    Pages { html: with_paragraphs(pages, 0, seed), own: 8 }
+}
+
+fn with_paragraphs(pages: usize, paragraphs: usize, seed: u64) -> Vec<String> {
     let mut random = Rng::with_seed(seed);
     (0..pages)
         .map(|_| {
-            let paragraphs: String = (0..12).map(|_| format!("<p>{}.</p>\n", prose(&mut random, 50))).collect();
+            let paragraphs: String = (0..paragraphs).map(|_| format!("<p>{}.</p>\n", prose(&mut random, 50))).collect();
             format!(
                 "<html><head><title>x</title></head><body><h1>{}</h1>\n{paragraphs}</body></html>",
                 prose(&mut random, 4)
@@ -103,15 +121,14 @@ pub fn made_up(pages: usize, seed: u64) -> Vec<String> {
 }
 
 /// Real pages: those of the documentation that are not too long.
-pub fn documentation(pages: usize) -> anyhow::Result<Option<Vec<String>>> {
+pub fn documentation(pages: usize) -> anyhow::Result<Option<Pages>> {
     let Some(docs) = data::docs("postgresql-15")? else { return Ok(None) };
     let all = folder::pages(&docs)?.into_values().filter(|html| (4_000..20_000).contains(&html.len()));
-    Ok(Some(all.step_by(7).take(pages).collect()))
+    Ok(Some(Pages { html: all.step_by(7).take(pages).collect(), own: 30 }))
 }
 
-/// Visits these pages, whose bodies end with `</body>`. If `marked` is true, each changing part is in an element whose
-/// class says what it is.
-pub fn visit(pages: &[String], noise: Noise, marked: bool, seed: u64) -> anyhow::Result<Found> {
+/// Visits these pages. If `marked` is true, each changing part is in an element whose class says what it is.
+pub fn visit(Pages { html: pages, own: length }: &Pages, noise: Noise, marked: bool, seed: u64) -> anyhow::Result<Found> {
     let (mut site, mut found, mut random) = (Site::new()?, Found::default(), Rng::with_seed(seed));
     let advertisements: Vec<String> = (0..6).map(|_| prose(&mut random, 22)).collect();
     let mut texts = |count: usize, words: Range<usize>| -> Vec<String> {
@@ -124,7 +141,7 @@ pub fn visit(pages: &[String], noise: Noise, marked: bool, seed: u64) -> anyhow:
     let (inserted, teasers) = (texts(20, 10..60), texts(40, 8..16));
     let titles: Vec<String> = pages.iter().map(|_| prose(&mut random, 7)).collect();
     let mut footer = prose(&mut random, 40);
-    let mut own: Vec<String> = pages.iter().map(|_| prose(&mut random, 30)).collect();
+    let mut own: Vec<String> = pages.iter().map(|_| prose(&mut random, *length)).collect();
     for visit in 0..VISITS {
         if visit % 3 == 2 {
             footer = prose(&mut random, 40);
@@ -142,7 +159,7 @@ pub fn visit(pages: &[String], noise: Noise, marked: bool, seed: u64) -> anyhow:
         for (number, page) in pages.iter().enumerate() {
             let changes = visit > 0 && random.usize(..CHANGES) == 0;
             if changes {
-                own[number] = prose(&mut random, 30);
+                own[number] = prose(&mut random, *length);
             }
             let html = around.page(page, &own[number], &mut random);
             if let Some(content) = site.show(&format!("p{number}.html"), &html)? {
