@@ -26,6 +26,21 @@ fn what_changes_around_a_page_is_no_change_of_it() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The same test with pages that have too little text for a fingerprint. They stay so short only if what changes is
+/// marked, or is short itself.
+#[test]
+fn what_changes_around_a_short_page_is_no_change_of_it() -> anyhow::Result<()> {
+    let pages = noise::short(40, 5);
+    let marked = Noise::ALL.into_iter().filter(|noise| *noise != Noise::Teasers).map(|noise| (noise, true));
+    for (noise, marked) in marked.chain([(Noise::Date, false), (Noise::Counter, false)]) {
+        let found = noise::visit(&pages, noise, marked, 5)?;
+        assert!(found.equal.visits > 500 && found.changed.visits > 50, "{found:?}");
+        assert!(found.equal.share() < 0.02, "{noise:?}, marked {marked}: {found:?}");
+        assert!(found.changed.share() >= 0.97, "{noise:?}, marked {marked}: {found:?}");
+    }
+    Ok(())
+}
+
 /// The same test with real pages.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
@@ -51,10 +66,8 @@ fn the_next_version_of_documentation_is_told_right() -> anyhow::Result<()> {
         let found = docs::visit(&before, &after)?;
         println!("{old} to {new}: {found:?}, precision {:.4}", found.precision());
         assert!(found.more.share() >= 0.97, "{found:?}");
-        // The aim is two in a hundred. It is not reached: in short pages, the numbers in tables and in unmarked
-        // navigation count.
-        assert!(found.equal.visits < 100 || found.equal.share() < 0.05, "{found:?}");
-        assert!(found.precision() >= 0.9, "{found:?}");
+        assert!(found.equal.visits < 100 || found.equal.share() < 0.02, "{found:?}");
+        assert!(found.precision() >= 0.97, "{found:?}");
     }
     Ok(())
 }

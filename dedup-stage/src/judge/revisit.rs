@@ -122,8 +122,15 @@ impl Judge {
                 twin,
             ));
         }
+        let id = PageId { url: case.id.url, visit: before.visit };
+        if let (Some(then), Some(statement)) = (&before.statement, &case.page.statement)
+            && then != statement
+        {
+            // The next page that makes the statement of today is a copy of this one.
+            self.digests.release(then, case.id.url, session)?;
+            self.digests.claim(statement, Owner { order: case.order, id, accepted_as: None }, session)?;
+        }
         if bytes {
-            let id = PageId { url: case.id.url, visit: before.visit };
             let now = case.page.signature.as_ref().map(|signature| signature.simhash);
             let accepted = before.simhash.filter(|_| before.accepted);
             let owner = Owner { order: case.order, id, accepted_as: accepted.filter(|simhash| now != Some(*simhash)) };
@@ -195,17 +202,21 @@ fn without_links(case: &Case<'_>, earlier: &Comparison, whole: TextDifference) -
     is_exchange.then(|| TextDifference { what, gone: (pairs * went).div_ceil(came), ..whole })
 }
 
-/// Whether a page has the same words as its URL showed before, or nearly the same. A page without words and media says
+/// Whether a page has the same words as its URL showed before, or nearly the same. A page with little text has the same
+/// only if each word of its content is the same ([`crate::page`], `short.rs`). A page without words and media says
 /// nothing, and still says nothing if its bytes change (a script has a new name, say).
 fn has_same_text(case: &Case<'_>, before: &Shown) -> bool {
     if before.says_nothing() {
         return case.page.says_nothing();
     }
-    if before.text != 0 && case.page.text == before.text || before.statement.is_some() {
+    let is_short = before.statement.is_some() && case.page.statement.is_some();
+    if before.text != 0 && case.page.text == before.text || is_short && case.page.statement == before.statement {
         // For a page with little text, title and media count as well.
         return case.page.statement == before.statement;
     }
     match (&case.page.odd, &before.odd) {
+        // The media of a short page that was not accepted are not stored, so only its statement tells them.
+        (Some(now), Some(then)) if is_short => before.accepted && now == then,
         (Some(now), Some(then)) => now.is_same(then),
         _ => false,
     }

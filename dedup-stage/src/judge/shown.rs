@@ -47,8 +47,10 @@ impl Shown {
         if let (Verdict::Unchanged { of, .. }, Some(before)) = (judgement.verdict, before)
             && (!before.is_duplicate() || of.is_some() || known)
         {
-            let odd = template::kept(before.odd, page.odd);
-            return Some(Self { sha256, text, odd, of, ..before.clone() });
+            // The sketches of short pages must be equal, so no small changes add up.
+            let odd = if page.statement.is_some() { page.odd } else { template::kept(before.odd, page.odd) };
+            let statement = before.statement.map(|then| page.statement.unwrap_or(then));
+            return Some(Self { sha256, text, odd, statement, of, ..before.clone() });
         }
         // The page says something else than before, or it was a duplicate and is none any more.
         let signature = page.signature.as_ref();

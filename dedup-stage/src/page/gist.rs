@@ -20,12 +20,16 @@ static DATES: LazyLock<Vec<WordHash>> = LazyLock::new(|| {
     names
 });
 
+/// Whether a word is the name of a month or a day, or a short form of one.
+pub(super) fn is_date_word(word: WordHash) -> bool {
+    DATES.binary_search(&word).is_ok()
+}
+
 /// The words with which a page of an endless site may fill its text: words of its URL, numbers, and names of months and
 /// days.
 pub(super) struct Filling {
     /// The hashes of the words of the URL, sorted.
     of_url: Vec<WordHash>,
-    dates: &'static [WordHash],
 }
 
 impl Filling {
@@ -34,11 +38,11 @@ impl Filling {
         let address = format!("{} {}", url.path(), url.query().unwrap_or_default()).replace('+', " ");
         hasher.hashes(&percent_encoding::percent_decode_str(&address).decode_utf8_lossy(), &mut of_url);
         of_url.sort_unstable();
-        Self { of_url, dates: &DATES }
+        Self { of_url }
     }
 
     pub(super) fn has(&self, word: WordHash) -> bool {
-        is_number(word) || self.of_url.binary_search(&word).is_ok() || self.dates.binary_search(&word).is_ok()
+        is_number(word) || self.of_url.binary_search(&word).is_ok() || is_date_word(word)
     }
 }
 

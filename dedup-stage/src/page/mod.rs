@@ -33,6 +33,7 @@ mod passages;
 mod pieces;
 mod prescan;
 mod rel;
+mod short;
 mod signs;
 mod statement;
 mod tags;
@@ -249,6 +250,7 @@ impl Reader {
             if page.signature.is_some() {
                 page.asides = asides::read(&self.outline.blocks, &self.spans, &self.hashes, self.believed);
             } else {
+                page.odd = self.odd_of_short(&page.title);
                 let media = media.unmarked();
                 page.statement = statement::digest(&page.title, &self.hashes, &media);
                 page.gist = gist::gist(input.url, &page.title, &self.hashes, &media, &mut self.words);

@@ -128,7 +128,12 @@ pub fn documentation(pages: usize) -> anyhow::Result<Option<Pages>> {
 }
 
 /// Visits these pages. If `marked` is true, each changing part is in an element whose class says what it is.
-pub fn visit(Pages { html: pages, own: length }: &Pages, noise: Noise, marked: bool, seed: u64) -> anyhow::Result<Found> {
+pub fn visit(
+    Pages { html: pages, own: length }: &Pages,
+    noise: Noise,
+    marked: bool,
+    seed: u64,
+) -> anyhow::Result<Found> {
     let (mut site, mut found, mut random) = (Site::new()?, Found::default(), Rng::with_seed(seed));
     let advertisements: Vec<String> = (0..6).map(|_| prose(&mut random, 22)).collect();
     let mut texts = |count: usize, words: Range<usize>| -> Vec<String> {

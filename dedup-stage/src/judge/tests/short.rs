@@ -2,6 +2,7 @@
 
 use super::web;
 use crate::judge::{UniqueBy, Verdict};
+use crate::spaces;
 use crate::testing::{html, links, words};
 
 /// A stub of a reference: a title, a heading, a line of text, code, and a list of links.
@@ -84,6 +85,40 @@ fn what_a_stub_said_before_condemns_nobody() {
     );
     let spaced = format!("{new}  ");
     assert_eq!(web.verdict("http://a.test/1", &spaced), Verdict::Unchanged { bytes: true, of: None, known: None });
+}
+
+/// Catches a date in the footer that changes a short page at each visit, and the copy of such a page that is found no
+/// more after the date has changed.
+#[test]
+fn a_date_does_not_change_a_stub_and_its_present_statement_finds_copies() {
+    let mut web = web();
+    let page = |text: &str, day: u32| {
+        format!(
+            "<title>Mill</title><h1>The mill</h1><p>{text}</p><div>Seen on {day} May</div><footer>at {day}:05 pm</footer>"
+        )
+    };
+    let unchanged = Verdict::Unchanged { bytes: true, of: None, known: None };
+    assert_eq!(web.verdict("http://a.test/", &page("open", 3)), Verdict::Unique);
+    assert_eq!(web.verdict("http://a.test/", &page("open", 4)), unchanged);
+    assert_eq!(web.verdict("http://a.test/", &page("open", 5)), unchanged);
+    // The two digests of the page: of its body and of its statement.
+    assert_eq!(web.entries(spaces::DIGESTS), 2);
+    let copy = |day: u32| page("open", day).replace("<p>", "<p >");
+    let of = web.id("http://a.test/", 1);
+    assert_eq!(web.verdict("http://b.test/", &copy(5)), Verdict::Near { of, distance: 0, resemblance: 1.0 });
+    assert_eq!(web.verdict("http://c.test/", &copy(3)), Verdict::Unique, "the page does not say this any more");
+    assert_eq!(web.verdict("http://a.test/", &page("shut", 5)), Verdict::Unique);
+    let other_bytes = copy(5).replace("<p ", "<p  ");
+    assert_eq!(web.verdict("http://d.test/", &other_bytes), Verdict::Unique, "the page does not say this any more");
+}
+
+#[test]
+fn another_photo_changes_a_stub() {
+    let mut web = web();
+    let page = |photo: u32, day: u32| format!("<h1>The mill</h1><img src={photo}.jpg><p>Seen on {day} May</p>");
+    assert_eq!(web.verdict("http://a.test/", &page(1, 1)), Verdict::Unique);
+    assert!(matches!(web.verdict("http://a.test/", &page(1, 2)), Verdict::Unchanged { .. }));
+    assert_eq!(web.verdict("http://a.test/", &page(2, 2)), Verdict::Unique);
 }
 
 #[test]
