@@ -173,7 +173,8 @@ impl TextDifference {
     /// Whether the texts say the same. `rest` is what remains of the difference after `parts` known differences were
     /// taken out of it.
     pub(super) fn is_small(&self, rest: &Difference, parts: usize) -> bool {
-        rest.is_less_than(self.most + OddSketch::PART * parts as f32 + Self::GONE * self.gone as f32)
+        let of_parts = (OddSketch::PART * parts as f32).min(self.most);
+        rest.is_less_than(self.most + of_parts + Self::GONE * self.gone as f32)
     }
 }
 

@@ -101,6 +101,8 @@ const WITH_LINKS: u8 = 4;
 /// estimate of two texts that have nothing in common has a standard deviation of 0.053, so one pair of texts in thirty
 /// seems to have more than 0.1.)
 const OWN: f32 = 0.2;
+/// This many pairs of words of a short page are a text of its own ([`OddSketch::kept`]).
+const KEPT: f32 = 6.0;
 
 impl Differences {
     /// For each host, at most this many differences are kept that several pages have shown, and at most this many
@@ -188,7 +190,9 @@ impl Judge {
         if before.statement.is_some() || case.page.statement.is_some() {
             return Ok(false);
         }
-        if self.resemblance_to(before, case, session)?.is_some_and(|resemblance| resemblance < OWN) {
+        let resemblance = self.resemblance_to(before, case, session)?;
+        let is_beside_long = resemblance.is_some_and(|resemblance| resemblance < OWN);
+        if is_beside_long && !keeps_short_text(case, before) {
             return Ok(false);
         }
         let key = [&case.id.url.site.to_bytes()[..], &[WITH_LINKS]].concat();
@@ -205,7 +209,10 @@ impl Judge {
         // (The first comparison is a quick one that most differences fail.)
         let own = |difference: &Difference| difference.pairs() - gone as f32;
         let is_small = |rest: &Difference, of: &Difference, parts| {
-            rest.odd() <= of.odd() && difference.is_small(rest, parts) && own(rest) * 2.0 <= own(of)
+            rest.odd() <= of.odd()
+                && difference.is_small(rest, parts)
+                && own(rest) * 2.0 <= own(of)
+                && (!is_beside_long || rest.pairs() < KEPT)
         };
         let links = LinkFilter::of(content_links(case));
         let explained = known.explain(what, &may_explain, &|rest, parts| is_small(rest, &what, parts));
@@ -240,6 +247,13 @@ impl Judge {
         session.overwrite(spaces::TEMPLATES, key, Some(codec::encode(&known)))?;
         Ok(is_explained)
     }
+}
+
+/// Whether a short page keeps a part of its earlier content. (If a text beside it is longer than its own and is replaced,
+/// the two contents resemble each other little.)
+fn keeps_short_text(case: &Case<'_>, before: &Shown) -> bool {
+    let (Some(now), Some(then)) = (&case.page.odd, &before.odd) else { return false };
+    now.kept(then) >= KEPT
 }
 
 /// The odd sketch with which the next visit is compared, after a page was found unchanged. A page with small changes is

@@ -45,6 +45,8 @@ impl OddSketch {
     /// If a known difference is taken out of another one, this many of its pairs may remain, because it may have had
     /// other dates.
     pub const PART: f32 = 6.0;
+    /// Up to about so many pairs, the estimate of a difference is wrong by some ten pairs at most.
+    const COUNTED: f32 = 90.0;
     /// In a short page, this share of the pairs of both texts makes a difference.
     const SHARE: f32 = 0.08;
 
@@ -80,6 +82,13 @@ impl OddSketch {
     /// Whether two texts say the same.
     pub fn is_same(&self, other: &Self) -> bool {
         self.difference(other).is_less_than(self.most(other))
+    }
+
+    /// About how many pairs of this text the other text has as well. 0 if that cannot be told, because the texts differ
+    /// too much.
+    pub fn kept(&self, other: &Self) -> f32 {
+        let differing = self.difference(other).pairs();
+        if differing > Self::COUNTED { 0.0 } else { (f32::from(self.pairs) + f32::from(other.pairs) - differing) / 2.0 }
     }
 
     /// The number of pairs from which on two texts say different things.

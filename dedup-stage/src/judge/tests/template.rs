@@ -30,6 +30,28 @@ fn a_new_template_changes_one_page_and_not_all() {
     assert_eq!(web.verdict("http://b.test/3", &with_footer(&words(60, 200), &footers[0])), Verdict::Unique);
 }
 
+/// Catches a footer that changes all pages at once because it is longer than they are. Also catches a page that says
+/// something else at the same visit.
+#[test]
+fn a_new_template_that_is_longer_than_the_pages_changes_one_page() {
+    let mut web = web();
+    let footers = [100, 101, 102].map(|seed| words(seed, 40));
+    let url = |page: u64| format!("http://a.test/{page}");
+    let mut changed = Vec::new();
+    for (at, footer) in footers.iter().enumerate() {
+        for page in 0..20 {
+            let own = [words(page, 8), words(if page == 7 && at == 2 { 50 } else { 30 + page }, 8)].concat();
+            if !matches!(web.verdict(&url(page), &with_footer(&own, footer)), Verdict::Unchanged { .. }) && at > 0 {
+                changed.push((at, page));
+            }
+        }
+    }
+    assert_eq!(changed, [(1, 0), (2, 0), (2, 7)], "the first page of each template, and one that says something else");
+    let known = words(100, 60);
+    web.show(&url(20), &with_footer(&known, &[]));
+    assert_eq!(web.verdict(&url(20), &with_footer(&words(101, 60), &[])), Verdict::Unique, "nothing of it is left");
+}
+
 /// Catches differences without a direction: a text that one page loses, and another page gets, would be a template of
 /// both.
 #[test]
