@@ -16,7 +16,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::units;
+use crate::units;
 
 /// An estimate with its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

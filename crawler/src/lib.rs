@@ -45,5 +45,8 @@ pub mod sink;
 pub mod spaces;
 pub mod stub;
 pub mod tags;
+mod terminal;
+pub mod units;
 pub mod unvisited;
+mod usage;
 pub mod wacz;

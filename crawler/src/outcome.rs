@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use frontier::Failure;
 
 use crate::engine::{Attempt, Stats, Unread, WorstHost, unread};
-use crate::report::units;
 use crate::stub::Label;
+use crate::units;
 
 pub use ending::ending;
 

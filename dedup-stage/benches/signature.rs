@@ -8,10 +8,10 @@ mod cpu;
 
 use std::hint::black_box;
 
-use dedup_stage::page::content::Passage;
-use dedup_stage::page::words::{WordHash, Words, fold_multiply};
+use dedup_stage::signature::Passage;
 use dedup_stage::signature::Signer;
 use dedup_stage::signature::simhash::{Votes, WordSimhash};
+use dedup_stage::words::{WordHash, Words, fold_multiply};
 
 const EACH: usize = 4096;
 

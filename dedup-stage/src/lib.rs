@@ -4,10 +4,10 @@
 //! fingerprints, and fingerprints into a verdict. It knows neither HTTP nor the frontier, and no page content makes it
 //! fail.
 //!
-//! The path of a page: [`url`] gives its key, [`page`] reads bytes into text and links, [`signature`] fingerprints the
-//! text, [`judge`] compares it with every page accepted before (by SHA-256, then within a Hamming distance through
+//! The path of a page: [`url`] gives its key, [`page`] reads bytes into text ([`words`]) and links, [`signature`]
+//! fingerprints the text, [`judge`] compares it with every page accepted before (by SHA-256, then within a Hamming distance through
 //! [`hamming`], then by a second look), and [`flow`] decides what becomes of its out-links. [`store`] keeps the state.
-//! Other programs use all of it as a [`stage`], through the [`protocol`] or as a filter over [`warc`] files, and
+//! Other programs use all of it as a [`stage`], through the [`protocol`] or as a [`filter`] over [`warc`] files, and
 //! [`pipeline`] spreads the work over the cores. Batch jobs over very many documents are in [`corpus`].
 //!
 //! A crawler that only judges pages needs no feature. The feature `tools`, on by default, adds the modules that only
@@ -19,6 +19,8 @@ pub mod corpus;
 pub mod digest;
 #[cfg(feature = "tools")]
 pub mod evaluate;
+#[cfg(feature = "tools")]
+pub mod filter;
 pub mod flow;
 pub mod hamming;
 pub mod hex;
@@ -38,3 +40,4 @@ pub mod store;
 mod testing;
 pub mod url;
 pub mod warc;
+pub mod words;

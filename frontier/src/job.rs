@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::failure::Failure;
-use crate::hold::Trial;
 use crate::numbers::Millis;
 use crate::reason::SkipReason;
 use crate::robots::RobotsRules;
+use crate::trial::Trial;
 
 /// How a URL came to be queued. The queue entry carries it, so that `why` can name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

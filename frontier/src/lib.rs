@@ -23,8 +23,10 @@ pub mod robots;
 pub mod rules;
 mod schedule;
 pub mod scope;
+mod segment;
 pub mod sitemap;
 pub mod spaces;
+mod trial;
 mod url;
 
 pub use crate::url::{Counters, End, HoldCause, Kept, State, Visit};
@@ -34,10 +36,11 @@ pub use frontier::{
     BudgetView, Counts, Frontier, HostState, HostView, NamedBy, QueuedAs, Skipped, Walk, cut, stored_budgets,
     stored_notes,
 };
-pub use hold::{Draw, Drawn, Lot, Lots, Prospect, Sample, SampleSpec, Strata, StrataDraw, Trial, shape};
+pub use hold::{Draw, Drawn, Lots, Prospect, Sample, SampleSpec, Strata, StrataDraw, shape};
 pub use host::Expected;
 pub use host::errands::{Asker, Errand};
 pub use host::note::HostNote;
 pub use job::{Admission, AnswerCost, Brought, FoundLink, Hold, Job, JobKind, Merits, Next, Outcome, Release, Via};
 pub use numbers::Millis;
 pub use reason::{Detail, SkipReason};
+pub use trial::{Lot, Trial};

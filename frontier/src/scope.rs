@@ -9,7 +9,7 @@ use dedup_stage::url::{host, registrable_domain};
 use regex::RegexSet;
 use url::Url;
 
-use crate::SkipReason;
+use crate::reason::SkipReason;
 
 /// The bounds of a crawl. They depend only on the settings and the seeds.
 #[derive(Clone, Debug)]
@@ -184,7 +184,7 @@ mod tests {
     use url::Url;
 
     use super::Scope;
-    use crate::SkipReason;
+    use crate::reason::SkipReason;
 
     fn scope(kind: ScopeKind, seeds: &[&str], change: impl FnOnce(&mut Settings)) -> Scope {
         let mut settings = Settings::default();

@@ -11,7 +11,6 @@ use url::Url;
 
 use super::flags::SettingFlags;
 use super::progress::Terminal;
-use super::say::say;
 use super::seeds::{Seeds, no_others, seeds};
 use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{Usage, end_code, message, signals, visits};
@@ -24,6 +23,7 @@ use crate::fetch::http::HttpFetch;
 use crate::focus::{self, Topic, TopicError};
 use crate::report::{Learned, hosts_named};
 use crate::sink::TextJsonl;
+use crate::terminal::say::say;
 
 /// Arguments of `crawler crawl`.
 #[derive(Debug, clap::Args)]
@@ -385,6 +385,6 @@ pub(super) fn start_log(Voice { quiet, verbose }: Voice) {
         .with_env_filter(filter)
         .with_ansi(is_terminal)
         .with_target(verbose > 1)
-        .with_writer(|| super::screen::Above)
+        .with_writer(|| crate::terminal::screen::Above)
         .try_init();
 }

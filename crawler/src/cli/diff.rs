@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use dedup_stage::store::Error;
 use frontier::Millis;
 
-use super::say::say;
 use super::shown::Shown;
 use super::{Dir, Usage, tell};
 use crate::clock::{self, Clock, rfc3339};
@@ -13,8 +12,9 @@ use crate::crawl::{CrawlDir, OpenError};
 use crate::diff::edit::{Line, lines};
 use crate::diff::{Diff, Page, Present, Restated, Sentences, TextDifference};
 use crate::report::html::put;
-use crate::report::units;
 use crate::sink::PagesJsonl;
+use crate::terminal::say::say;
+use crate::units;
 
 /// Arguments of `crawler diff`.
 #[derive(Debug, clap::Args)]

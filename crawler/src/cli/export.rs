@@ -9,7 +9,6 @@ use frontier::Walk;
 use frontier::rules::stored;
 
 use super::aside::Aside;
-use super::say::say;
 use super::{Dir, Usage, frontier};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
@@ -17,9 +16,10 @@ use crate::crawl::CrawlDir;
 use crate::export::ParquetTable;
 use crate::export::{Links, Table, columns, wacz_of_crawl, write_clusters, write_links, write_texts};
 use crate::report::source::Lines;
-use crate::report::units;
 use crate::series::Gone;
 use crate::sink::{PagesJsonl, TextJsonl, write_lines};
+use crate::terminal::say::say;
+use crate::units;
 
 /// Arguments of `crawler export`.
 #[derive(Debug, clap::Args)]

@@ -18,8 +18,6 @@ mod refresh;
 mod report;
 mod room;
 mod rules;
-pub(crate) mod say;
-mod screen;
 mod seeds;
 mod shown;
 mod signals;
@@ -47,8 +45,9 @@ use crate::cluster::ClusterError;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::StopReason;
 use crate::focus::TopicError;
+use crate::terminal::say::say;
+use crate::usage::Usage;
 use help::command;
-use say::say;
 
 /// A polite crawler that expands each page of the web once, not each URL.
 #[derive(Debug, Parser)]
@@ -308,11 +307,6 @@ fn end_code(reason: StopReason, any_page: bool) -> ExitCode {
         StopReason::TimeLimit => ExitCode::from(exit::TIME_LIMIT),
     }
 }
-
-/// The arguments of the program make no sense.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Usage(pub(crate) String);
 
 #[cfg(test)]
 mod tests {

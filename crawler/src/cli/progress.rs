@@ -7,14 +7,14 @@ use config::Progress;
 use frontier::Millis;
 use frontier::rules::Totals;
 
-use super::say::say;
-use super::screen::{self, Line};
 use crate::clock::rfc3339;
 use crate::engine::{Observer, Snapshot, Stats};
 use crate::estimate::Lost;
 use crate::rate::Recent;
 use crate::report::html::put;
-use crate::report::units;
+use crate::terminal::say::say;
+use crate::terminal::screen::{self, Line};
+use crate::units;
 
 /// The time between two lines, if stderr is no terminal.
 const LINE_INTERVAL: Millis = 10_000;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use super::Usage;
 use super::crawl::{self, RoundBudget, Voice};
 use super::flags::SettingFlags;
+use crate::usage::Usage;
 
 /// Arguments of `crawler refresh`.
 #[derive(Debug, clap::Args)]

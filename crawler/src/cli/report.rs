@@ -9,7 +9,6 @@ use dedup_stage::store;
 use frontier::{Failure, HostNote};
 use serde_json::{Value, json};
 
-use super::say::say;
 use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{Telling, tell};
 use crate::crawl::{CrawlDir, OpenError};
@@ -20,6 +19,7 @@ use crate::permissions::NOT_STORED;
 use crate::report::learned::Learned;
 use crate::report::{Report, Summary};
 use crate::sink::{Lengths, PagesJsonl};
+use crate::terminal::say::say;
 
 /// The data of a crawl's state. If the state cannot be read, the numbers come from the outputs, and data that only the
 /// state has is `None`.

@@ -4,7 +4,7 @@
 use anyhow::ensure;
 use rustix::process::{Resource, getrlimit};
 
-use crate::report::units;
+use crate::units;
 
 /// The bytes of addresses that a crawl takes. A crawl uses about a tenth of them; the allocator and threads reserve the
 /// rest.

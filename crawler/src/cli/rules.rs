@@ -6,13 +6,13 @@ use frontier::BudgetView;
 use frontier::rules::{Rule, RuleStatus};
 use serde_json::{Value, json};
 
-use super::say::say;
 use super::shown::Shown;
 use super::{Telling, tell};
 use crate::crawl::CrawlDir;
 use crate::report::html::put;
 use crate::report::learned::{Learned, proof, spending, state, trials};
-use crate::report::units;
+use crate::terminal::say::say;
+use crate::units;
 
 /// Runs the command.
 pub fn run(args: Telling) -> anyhow::Result<ExitCode> {

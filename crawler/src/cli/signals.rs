@@ -6,9 +6,9 @@ use crossbeam_channel::Sender;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::exit;
-use super::say::say;
-use super::screen;
 use crate::engine::Control;
+use crate::terminal::say::say;
+use crate::terminal::screen;
 
 /// Watches for signals, on a thread of its own, until the process ends.
 pub fn watch(control: Sender<Control>) -> std::io::Result<()> {

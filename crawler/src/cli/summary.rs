@@ -10,8 +10,8 @@ use super::shown::Shown;
 use crate::engine::{Round, Stats};
 use crate::estimate::Lost;
 use crate::outcome::{self, Trouble};
-use crate::report::units;
 use crate::sink::{PagesJsonl, SkippedJsonl};
+use crate::units;
 
 /// The facts that the summary tells.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use url::Url;
 
 use crate::report::html::put;
-use crate::report::units;
+use crate::units;
 
 /// Tells that a URL was not met. `hosts_left` is the number of links that were left out because their registrable
 /// domains have too many hosts: nothing is recorded of them.

@@ -11,8 +11,8 @@ use super::shown::Shown;
 use crate::clock::rfc3339;
 use crate::record::PageRecord;
 use crate::report::html::put;
-use crate::report::units;
 use crate::spaces;
+use crate::units;
 use crate::unvisited::{Refused, Unreachable};
 
 /// Tells how the last visit to a URL ended, and when.

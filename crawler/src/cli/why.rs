@@ -25,9 +25,9 @@ use crate::record::PageRecord;
 use crate::report::html::put;
 use crate::report::line::SkipLine;
 use crate::report::source::Lines;
-use crate::report::units;
 use crate::series::Series;
 use crate::sink::{PagesJsonl, SkippedJsonl};
+use crate::units;
 
 /// Arguments of `crawler why`.
 #[derive(Debug, clap::Args)]

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::cluster::WorkerAnswers;
 use super::crawl::{Voice, Watching, live_page, start_log};
 use super::progress::Terminal;
-use super::say::say;
 use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{end_code, exit, signals};
 use crate::cluster::{self, ClusterError, Snapshots, Without, WorkerError, WorkerTask};
 use crate::dashboard::{Beside, Reach};
+use crate::terminal::say::say;
 
 /// Arguments of `crawler worker`.
 #[derive(Debug, clap::Args)]

@@ -11,9 +11,9 @@ use crate::report::line::host;
 use crate::report::source::Lines;
 use crate::report::svg::{self, Line};
 use crate::report::tally::{Host, by_count};
-use crate::report::units;
 use crate::report::view::{self, Table};
 use crate::sink::PagesJsonl;
+use crate::units;
 
 use super::shared::{Now, Shared, lock};
 

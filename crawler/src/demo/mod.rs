@@ -15,14 +15,14 @@ use config::{Layers, OnDuplicate, Settings};
 use tokio::net::TcpListener;
 use url::Url;
 
-use crate::cli::Usage;
-use crate::cli::say::say;
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::engine::{self, Nobody, Stats, StopReason};
 use crate::fetch::http::HttpFetch;
 use crate::free_name::with_free_name;
 use crate::report::{Report, Side, Summary, compare};
+use crate::terminal::say::say;
+use crate::usage::Usage;
 use record::{Record, Tally};
 use web::Web;
 

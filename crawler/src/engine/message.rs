@@ -15,12 +15,12 @@ use super::under_way::Weight;
 use super::usage::OriginStatements;
 use crate::access::{AccessFields, SiteReaction};
 use crate::archive::Exchange;
+use crate::extract::Texts;
 use crate::fetch::{FetchError, Response, Validators};
 use crate::focus::{LinkHits, PageHits};
 use crate::hints::Hints;
 #[cfg(feature = "pdf")]
 use crate::pdf::{Document, PdfError};
-use crate::sink::Texts;
 use crate::stub::Stub;
 
 /// A job as the engine gives it to the fetchers.

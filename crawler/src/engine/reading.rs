@@ -13,13 +13,13 @@ use super::links_out::{LinksOut, edges, header_links, link};
 use super::message::{Need, PageFinding};
 use super::worker::{Answered, Worker, header, validators, wait};
 use crate::archive::Exchange;
+use crate::extract::Texts;
 use crate::extract::page_lines;
 use crate::feeds::{self, Kind, markdown};
 use crate::fetch::{Response, Truncation, Validators, is_redirect};
 use crate::graph;
 use crate::permissions::Permissions;
 use crate::permissions::markup::Markup;
-use crate::sink::Texts;
 use crate::stub::Stub;
 use crate::{requisites, score};
 

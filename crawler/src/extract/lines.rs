@@ -9,7 +9,15 @@ use serde_json::{Value, json};
 use super::{Block, MAX_BYTES, Main, Span, extract, head, markdown, text};
 use crate::clock::rfc3339;
 use crate::feeds;
-use crate::sink::Texts;
+
+/// The main text of one page: the beginning of its line in each file. A form that is not written is empty.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    /// The beginning of the line in `text.jsonl`.
+    pub text: Vec<u8>,
+    /// The beginning of the line in `markdown.jsonl`.
+    pub markdown: Vec<u8>,
+}
 
 /// The forms in which main text is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -27,7 +27,7 @@ use dom_query::{Document, NodeRef};
 use dom_smoothie::{Config, Readability};
 use url::Url;
 
-pub use lines::{Forms, page_lines};
+pub use lines::{Forms, Texts, page_lines};
 
 /// The most bytes of a page that are read.
 pub const MAX_BYTES: usize = 4 << 20;

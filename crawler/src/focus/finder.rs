@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use dedup_stage::page::words::{WordHash, Words};
 use dedup_stage::page::{Page, Reader};
+use dedup_stage::words::{WordHash, Words};
 use url::{Position, Url};
 
 use super::Topic;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use dedup_stage::page::words::{WordHash, Words};
 use dedup_stage::page::{Input, Reader};
 use dedup_stage::store::{self, Session, Space};
+use dedup_stage::words::{WordHash, Words};
 use serde::{Deserialize, Serialize};
 use url::Url;
 

@@ -4,7 +4,7 @@ use super::attempt;
 use crate::clock::rfc3339;
 use crate::engine::{LongDelays, Stats, unread};
 use crate::estimate::Lost;
-use crate::report::units;
+use crate::units;
 
 /// The end of a crawl, in one or two sentences. `reason` is the word of `report --json`.
 pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {

@@ -8,7 +8,8 @@ use super::line::Word;
 use super::shell::Shell;
 use super::svg::{Line, Lines};
 use super::view::{self, Table};
-use super::{Report, SCRIPT, STYLE, units};
+use super::{Report, SCRIPT, STYLE};
+use crate::units;
 
 /// One of the two crawls.
 #[derive(Clone, Debug)]

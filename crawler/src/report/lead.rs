@@ -1,7 +1,8 @@
 //! The crawl in words: whether it failed, what it found, what the gate did.
 
+use super::Report;
 use super::html::{Web, put};
-use super::{Report, units};
+use crate::units;
 
 impl Report {
     /// Says that the crawl has failed, if nothing, or little, was answered well.

@@ -8,7 +8,7 @@ use dedup_stage::store::{Result, Session};
 use frontier::rules::{Rule, RuleStatus, Totals, stored};
 use frontier::{BudgetView, Frontier, HostNote, stored_budgets, stored_notes};
 
-use super::units;
+use crate::units;
 
 /// The rules, mirrors and traps that the crawl has learned, and its findings about hosts.
 #[derive(Clone, Debug, Default)]

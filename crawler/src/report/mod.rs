@@ -19,7 +19,6 @@ pub mod source;
 mod summary;
 pub mod svg;
 pub mod tally;
-pub mod units;
 pub mod view;
 pub mod words;
 
@@ -32,6 +31,7 @@ use std::path::{Path, PathBuf};
 
 use crate::series::Gone;
 use crate::sink::{PagesJsonl, SkippedJsonl};
+use crate::units;
 use bodies::Bodies;
 pub use compare::{Side, compare};
 use health::Health;

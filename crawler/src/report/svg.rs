@@ -2,7 +2,7 @@
 //! Every chart has a name and a description for people who do not see it, and a table beside it has the same data.
 
 use super::html::{Text, put};
-use super::units;
+use crate::units;
 
 /// A line of a chart.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
 use super::html::{Web, put};
-use super::units;
+use crate::units;
 
 /// Two texts that are aligned word by word.
 #[derive(Clone, Debug)]

@@ -17,6 +17,7 @@
 //! After a crash between 1 and 2, the file with the next number belongs to no closed part, and `pages.jsonl` is
 //! missing: [`SeriesWriter::open`] gives it its old name. After a crash between 2 and 3, the newest part is empty.
 
+mod append;
 mod follow;
 mod read;
 mod write;
@@ -29,6 +30,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
+pub use append::AppendFile;
 pub use follow::Follower;
 pub use read::{Bytes, Gone, Series};
 pub use write::SeriesWriter;

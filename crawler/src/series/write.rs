@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::append::AppendFile;
 use super::{ends_of, part_name, put_ends, remove_file, start, sync_names};
-use crate::sink::AppendFile;
 
 /// Appends to a series.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! Outputs. They are append-only files to which the engine writes. At the start, they are cut back to the lengths that
 //! the state vouches for.
 
-mod append;
 mod jsonl;
 mod skipped;
 mod sort;
@@ -15,14 +14,14 @@ use dedup_stage::judge::{Changed, Judgement, Verdict};
 use frontier::Millis;
 use url::Url;
 
-pub use append::AppendFile;
 pub use jsonl::PagesJsonl;
 pub use skipped::{SkippedJsonl, write_lines, write_skipped};
 pub(crate) use sort::sort_lines;
-pub use texts::{TextJsonl, Texts};
+pub use texts::TextJsonl;
 pub use warc::Warc;
 
 use crate::archive::Exchange;
+use crate::extract::Texts;
 use crate::record::PageRecord;
 
 /// The lengths of outputs, by their names relative to the crawl directory. An output in parts counts as one

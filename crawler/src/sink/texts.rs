@@ -6,16 +6,8 @@ use std::path::Path;
 use dedup_stage::judge::Verdict;
 
 use super::{Lengths, PageOut, Sink};
+use crate::extract::Texts;
 use crate::series::SeriesWriter;
-
-/// The main text of one page: the beginning of its line in each file. A form that is not written is empty.
-#[derive(Clone, Debug, Default)]
-pub struct Texts {
-    /// The beginning of the line in `text.jsonl`.
-    pub text: Vec<u8>,
-    /// The beginning of the line in `markdown.jsonl`.
-    pub markdown: Vec<u8>,
-}
 
 /// Writes one of the two files.
 #[derive(Debug)]

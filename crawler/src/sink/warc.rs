@@ -15,8 +15,9 @@ use dedup_stage::warc::write::{
 use dedup_stage::warc::{Digest, RecordId, Rotation};
 
 use super::sort::sort_lines;
-use super::{AppendFile, Lengths, PageOut, Sink};
+use super::{Lengths, PageOut, Sink};
 use crate::archive::Exchange;
+use crate::series::AppendFile;
 
 /// Writes the archive.
 #[derive(Debug)]

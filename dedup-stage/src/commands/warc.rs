@@ -1,5 +1,5 @@
 //! `dedup-stage warc`: unique records kept as they are, exact duplicates turned into revisit records, near-duplicates
-//! kept, marked or dropped. The work is in [`crate::warc::filter`].
+//! kept, marked or dropped. The work is in [`crate::filter`].
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -14,10 +14,10 @@ use super::progress::Bar;
 use super::rows::{refuse_absent, wrong_usage};
 use super::run::{Judging, Remembering, say_compared_in_part};
 use super::say::say;
+use crate::filter::{Filter, OnNear, Tally, Unit, prepare, units};
 use crate::pipeline::{Limits, NextItem, ordered};
 use crate::signature;
 use crate::stage::Preparer;
-use crate::warc::filter::{Filter, OnNear, Tally, Unit, prepare, units};
 use crate::warc::{RecordId, now, warcinfo_member};
 
 /// Arguments of `dedup-stage warc`.

@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::evaluate::schemes::lexicon::{Lexicon, is_drawn};
 use crate::evaluate::schemes::prose::Prose;
 use crate::evaluate::schemes::shingles::shingles;
-use crate::page::words::{WordHash, fold_multiply};
 use crate::signature::simhash::{Counter, Votes};
+use crate::words::{WordHash, fold_multiply};
 
 /// How words are prepared.
 const WORDS: Prose = Prose { stop: true, stem: true, digits: false };

@@ -12,7 +12,7 @@ use super::pairs::{Pair, Pairs};
 use super::tally::{Tally, best_of};
 use crate::evaluate::schemes::Scheme;
 use crate::evaluate::schemes::lexicon::Lexicon;
-use crate::page::words::fold_multiply;
+use crate::words::fold_multiply;
 
 /// A 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

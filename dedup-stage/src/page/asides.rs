@@ -16,7 +16,7 @@ use super::content;
 use super::media::MediumKind;
 use super::outline::Block;
 use super::signs::Signs;
-use super::words::WordHash;
+use crate::words::WordHash;
 
 /// A block of running text in chrome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

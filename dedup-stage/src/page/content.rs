@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use super::outline::{Block, Shape};
 use super::signs::Signs;
-use super::words::{WordHash, is_long_number};
+use crate::signature::Passage;
+use crate::words::{WordHash, is_long_number};
 
 /// Lists of links belong to the content if they have at least this percentage of the words of the page (a table of
 /// contents, an index).
@@ -27,17 +28,6 @@ const RUNNING: usize = 16;
 /// If links make up this percentage of a block's text or more, the block is no running text. White space does not
 /// count.
 const LINK_PERCENT: u32 = 25;
-
-/// A block of content.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage {
-    /// The number of the block.
-    pub block: usize,
-    /// The places of its words.
-    pub words: Range<usize>,
-    /// Weight of each of its words, in eighths, at least one. Short blocks say less about the topic of a page.
-    pub eighths: u32,
-}
 
 /// Chooses the content. `spans[i]` are the places in `words` of the hashes of the words of block `i`. `believed` are
 /// the signs of chrome that are believed. The chosen blocks are written to `chosen`, in order.
@@ -106,7 +96,7 @@ mod tests {
         for (kind, count) in page {
             let start = words.len();
             words.resize(start + count, 7u64);
-            let year = crate::page::words::tests::hashes("2026")[0];
+            let year = crate::words::tests::hashes("2026")[0];
             words[start] = if *kind == "date" { year } else { 7 };
             let (from, to) = (start as u32 * 6, words.len() as u32 * 6);
             blocks.push(Block {

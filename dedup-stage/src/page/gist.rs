@@ -10,7 +10,7 @@ use url::Url;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::date_words::NAMES;
-use super::words::{WordHash, Words, is_number};
+use crate::words::{WordHash, Words, is_number};
 
 /// The hashes of the names of months and days, sorted.
 static DATES: LazyLock<Vec<WordHash>> = LazyLock::new(|| {

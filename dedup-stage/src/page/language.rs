@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use super::head;
-use super::words::{WordHash, Words};
+use crate::words::{WordHash, Words};
 
 /// The number of words, and of characters, that are looked at.
 const WORDS: usize = 300;

@@ -8,11 +8,11 @@ use std::ops::Range;
 use config::bounds;
 use serde::{Deserialize, Serialize};
 
-use super::content::Passage;
 use super::numbering::numbers;
 use super::outline::{Block, Outline};
-use super::words::WordHash;
 use crate::signature::OddSketch;
+use crate::signature::Passage;
+use crate::words::WordHash;
 
 /// The blocks of links in the content of a page that consists mostly of such blocks. Empty for any other page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

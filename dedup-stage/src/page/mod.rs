@@ -22,7 +22,6 @@ mod hints;
 mod html;
 mod kind;
 mod language;
-mod letters;
 mod link_texts;
 mod links;
 pub(crate) mod media;
@@ -39,7 +38,6 @@ mod statement;
 mod tags;
 pub mod tokenizer;
 mod word_marks;
-pub mod words;
 
 #[cfg(test)]
 mod tests;
@@ -49,10 +47,11 @@ use std::ops::Range;
 use ::url::Url;
 
 use crate::digest::sha256;
+use crate::signature::Passage;
 use crate::signature::{OddSketch, Signature, Signer};
+use crate::words::{WordHash, Words};
 pub use asides::Aside;
 use belief::believed;
-use content::Passage;
 pub use html::refresh_target;
 pub use kind::Kind;
 pub use link_texts::{LinkText, LinkTexts};
@@ -63,7 +62,6 @@ pub use pieces::Piece;
 pub use rel::Rels;
 use signs::Signs;
 pub use word_marks::{BORDER, FILLING, WordMark};
-use words::{WordHash, Words};
 
 /// One fetched page, as HTTP gave it (transfer and content encodings removed).
 #[derive(Clone, Copy, Debug)]

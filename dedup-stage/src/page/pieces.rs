@@ -10,8 +10,8 @@
 
 use std::ops::Sub;
 
-use super::words::{WordHash, fold_multiply, is_number};
 use super::{Page, Reader};
+use crate::words::{WordHash, fold_multiply, is_number};
 
 /// A piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

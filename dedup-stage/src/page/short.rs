@@ -6,12 +6,12 @@
 //! footer would change such a page at each visit. (Two pages are compared by their statements, in which chrome counts.)
 
 use super::Reader;
-use super::content::Passage;
 use super::gist::is_date_word;
 use super::link_texts::in_sketch;
 use super::numbering::numbers;
-use super::words::WordHash;
+use crate::signature::Passage;
 use crate::signature::{Numbers, OddSketch};
+use crate::words::WordHash;
 
 impl Reader {
     /// The sketch of the page that was read last; `None` if it has no words outside chrome.

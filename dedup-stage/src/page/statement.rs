@@ -3,8 +3,8 @@
 //!
 //! Words in chrome count as well. Two short pages may differ only in a word of a navigation path.
 
-use super::words::WordHash;
 use crate::digest::sha256;
+use crate::words::WordHash;
 
 /// The digest of a page's title, its words in order, and its media, which are sorted. `None` for a page without words
 /// and media, which says nothing.

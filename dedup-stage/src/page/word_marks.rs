@@ -8,7 +8,7 @@ use ::url::Url;
 
 use super::Reader;
 use super::gist::Filling;
-use super::words::WordHash;
+use crate::words::WordHash;
 
 /// A mark of a word: a part of its hash. [`FILLING`] and [`BORDER`] are no words.
 pub type WordMark = u32;

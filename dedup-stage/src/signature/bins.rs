@@ -2,7 +2,7 @@
 //! Zhang, "One Permutation Hashing", NIPS 2012; Shrivastava, "Optimal Densification", ICML 2017; Li, König, "b-Bit
 //! Minwise Hashing", WWW 2010).
 
-use crate::page::words::fold_multiply;
+use crate::words::fold_multiply;
 
 /// The least hash in each of `N` bins.
 #[derive(Debug)]

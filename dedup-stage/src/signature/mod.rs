@@ -11,6 +11,7 @@
 pub(crate) mod bins;
 mod odd;
 mod outlinks;
+mod passage;
 pub mod simhash;
 mod sketch;
 #[cfg(test)]
@@ -19,12 +20,12 @@ mod tests;
 use ::url::Url;
 use serde::{Deserialize, Serialize};
 
-use crate::page::content::Passage;
-use crate::page::words::WordHash;
+use crate::words::WordHash;
 use outlinks::OutLinks;
 use simhash::WordSimhash;
 
 pub use odd::{Difference, Numbers, OddSketch};
+pub use passage::Passage;
 pub use sketch::{Glance, SecondLook, Sketch};
 
 /// What the judge keeps of an accepted page to compare later pages with: the simhash finds candidates, and the sketch

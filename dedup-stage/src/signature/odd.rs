@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::page::words::{WordHash, fold_multiply, is_number};
+use crate::words::{WordHash, fold_multiply, is_number};
 
 /// Bits of a sketch.
 const BITS: usize = 192;

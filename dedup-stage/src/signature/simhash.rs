@@ -1,7 +1,7 @@
 //! Simhash of weighted features (Charikar, STOC 2002; Manku, Jain, Das Sarma, WWW 2007, section 2): each feature votes,
 //! with its weight, for the value of each bit.
 
-use crate::page::words::{WordHash, is_number};
+use crate::words::{WordHash, is_number};
 
 /// Sixty-four counters, one for each bit position. They are stored as bit slices: bit `i` of `slices[s]` is bit `s` of
 /// counter `i`. Carry-save adders add eight features at a time (Harley-Seal; Muła, Kurz, Lemire, "Faster Population

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bins::{Bins, common};
-use crate::page::words::{WordHash, fold_multiply};
+use crate::words::{WordHash, fold_multiply};
 
 /// Words of a shingle.
 const SHINGLE: usize = 5;

@@ -1,4 +1,4 @@
-//! WARC 1.1 (ISO 28500:2017): a writer, a reader, and the filter that turns duplicates into revisit records.
+//! WARC 1.1 (ISO 28500:2017): a writer and a reader.
 //!
 //! Writing is pure: a function gets the parts of a record, and returns one finished gzip member ([`mod@write`]). So
 //! worker threads can compress. The owner of the file only asks [`Rotation`] which file is next, appends the member,
@@ -14,7 +14,6 @@ mod date;
 mod digest;
 mod fields;
 #[cfg(feature = "tools")]
-pub mod filter;
 pub mod frames;
 pub mod http;
 mod id;

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use dedup_stage::page::Reader;
-use dedup_stage::page::words::{WordHash, fold_multiply};
+use dedup_stage::words::{WordHash, fold_multiply};
 
 use crate::data;
 

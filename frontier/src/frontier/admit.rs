@@ -7,11 +7,11 @@ use dedup_stage::url::{PageId, SiteId, UrlId};
 use url::Url;
 
 use super::Frontier;
-use crate::hold::Trial;
 use crate::host::entry::Entry;
 use crate::host::lane::band;
 use crate::job::{Admission, FoundLink, Hold, Via};
 use crate::reason::{Detail, SkipReason};
+use crate::trial::Trial;
 use crate::url::{End, Ended, Kept, Standing, State};
 
 impl Frontier {

@@ -13,11 +13,12 @@ use url::Url;
 
 use super::Frontier;
 use crate::hold::works::{Task, Which};
-use crate::hold::{Drawn, Lot, Sample};
+use crate::hold::{Drawn, Sample};
 use crate::job::Via;
 use crate::rules::Rules;
 use crate::scope::Scope;
 use crate::spaces;
+use crate::trial::Lot;
 use crate::url::{Standing, State, Urls};
 
 impl Frontier {

@@ -9,9 +9,9 @@ use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::hosts;
 use crate::host::lane::{LaneKey, band};
-use crate::numbers::HostId;
+use crate::numbers::{HostId, rank};
 use crate::process::{Counted, Line};
-use crate::schedule::{Phase, rank};
+use crate::schedule::Phase;
 use crate::url::Visit;
 
 impl Frontier {

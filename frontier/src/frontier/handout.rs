@@ -16,12 +16,12 @@ use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
 use crate::job::{Job, JobKind, Merits, Next, Via};
-use crate::numbers::{HostId, Millis};
+use crate::numbers::{HostId, Millis, score};
 use crate::process::Counted;
 use crate::reason::{Detail, SkipReason};
 use crate::robots::RobotsRules;
-use crate::rules::Stop;
-use crate::schedule::{self, Phase};
+use crate::schedule::Phase;
+use crate::trial::Stop;
 use crate::url::{Kept, State};
 
 impl Frontier {
@@ -227,7 +227,7 @@ impl Frontier {
         self.conduct.holds_back
             && !self.shares.load.is_behind()
             && self.shares.are_scarce(self.jobs.open.len())
-            && schedule::score(rank) < self.conduct.priority.hold_back * schedule::score(best)
+            && score(rank) < self.conduct.priority.hold_back * score(best)
             && now < host.pace.not_before.saturating_add(longest)
             && (self.schedule.fetching() > 0 || self.schedule.next_due().is_some_and(|due| due < now + Self::SOON))
     }

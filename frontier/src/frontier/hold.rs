@@ -12,10 +12,10 @@ use super::Frontier;
 use super::admit::{again, kept};
 use super::plan::stop_key;
 use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
-use crate::hold::{Lot, StandIn, Trial, folder, lots, news, stand_in, template};
+use crate::hold::{StandIn, folder, lots, news, stand_in, template};
 use crate::job::{Admission, FoundLink, Hold, Release, Via};
 use crate::reason::SkipReason;
-use crate::rules::Stop;
+use crate::trial::{Lot, Stop, Trial};
 use crate::url::{HoldCause, Kept, Standing, State};
 
 /// The decision about a link of a duplicate.

@@ -8,13 +8,15 @@ use url::Url;
 use super::Frontier;
 use super::hold::pair_key;
 use super::plan::stop_key;
-use crate::hold::Trial;
 use crate::hold::ladder::{Ladder, LadderKey, Place, Strictness};
 use crate::hold::news::{Next, Showed};
 use crate::hold::works::{Task, Which};
 use crate::job::{Brought, Job};
 use crate::numbers::Millis;
-use crate::rules::{Learned, Lesson, RuleId, Shows, Stop, Unlike, shown_at};
+use crate::numbers::RuleId;
+use crate::rules::{Learned, Lesson, Shows, Unlike, shown_at};
+use crate::trial::Stop;
+use crate::trial::Trial;
 use crate::url::{Ended, Standing};
 
 impl Frontier {

@@ -9,7 +9,7 @@ use url::Url;
 use super::Frontier;
 use super::overtake::Overtaken;
 use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
-use crate::hold::{Lot, StandIn, Trial, folder};
+use crate::hold::{StandIn, folder};
 use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::errands::{Asker, Errand};
@@ -18,7 +18,8 @@ use crate::host::origins::{Origin, Permission, robots_url};
 use crate::job::{Release, Via};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::reason::{Detail, SkipReason};
-use crate::rules::{Rules, Stop};
+use crate::rules::Rules;
+use crate::trial::{Lot, Stop, Trial};
 use crate::url::{Kept, Standing, State, waiting};
 
 /// The next step of a ready host.
@@ -297,5 +298,5 @@ impl Frontier {
 /// The key of the ladder for a stop: the rule that a trial counts for, and the folder of the URL. A trap is one folder.
 pub(super) fn stop_key(stop: &Stop, rules: &Rules, id: UrlId, url: &Url) -> Option<LadderKey> {
     let folder = if stop.representative.is_some() { folder(url) } else { 0 };
-    Some(LadderKey { site: id.site, place: ladder::Place::Rule(stop.tried(rules)?, folder) })
+    Some(LadderKey { site: id.site, place: ladder::Place::Rule(rules.rule_of_trial(stop)?, folder) })
 }

@@ -8,7 +8,6 @@ use dedup_stage::url::UrlId;
 use super::plan::Refusal;
 use super::{Frontier, JobTask, Open};
 use crate::failure::Failure;
-use crate::hold::Trial;
 use crate::hold::news::Showed;
 use crate::hold::works::Task;
 use crate::host::addresses::HostAddresses;
@@ -18,6 +17,7 @@ use crate::host::retries::Retries;
 use crate::job::{AnswerCost, Job, JobKind, Outcome};
 use crate::numbers::{HostId, Millis};
 use crate::reason::{Detail, SkipReason};
+use crate::trial::Trial;
 use crate::url::{End, Ended, Note, Standing, State, Visit};
 
 impl Frontier {

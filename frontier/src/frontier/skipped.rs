@@ -11,8 +11,8 @@ use crate::host::entry::Packed;
 use crate::host::lane::{Lane, Seq};
 use crate::host::{Host, Hosts};
 use crate::numbers::HostId;
+use crate::numbers::RuleId;
 use crate::reason::{Detail, SkipReason};
-use crate::rules::RuleId;
 use crate::spaces;
 use crate::url::{HoldCause, Kept, Note, Standing, State, Urls};
 

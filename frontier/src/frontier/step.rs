@@ -15,11 +15,11 @@ use super::hold::Way;
 use super::plan::stop_key;
 use crate::hold::ladder::{Ladder, Step, Strictness};
 use crate::hold::works::{Task, Which, Work, Works};
-use crate::hold::{Lot, StandIn, Trial, folder, lots, stand_in};
+use crate::hold::{StandIn, folder, lots, stand_in};
 use crate::job::{Release, Via};
 use crate::reason::{Detail, SkipReason};
-use crate::rules::Stop;
 use crate::spaces;
+use crate::trial::{Lot, Stop, Trial};
 use crate::url::{HoldCause, Kept, Standing, State, Urls, WaitPlace, held_for};
 
 /// The place at which a stopped URL counts as waiting, if it waits.

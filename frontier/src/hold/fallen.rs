@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use dedup_stage::store::{Result, Session, codec};
 use serde::{Deserialize, Serialize};
 
-use super::Lot;
 use crate::spaces;
+use crate::trial::Lot;
 
 /// The results of the URLs of a lot that were followed since it fell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

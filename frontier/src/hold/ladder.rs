@@ -18,7 +18,7 @@ use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::rules::RuleId;
+use crate::numbers::RuleId;
 use crate::spaces;
 use crate::url::WaitPlace;
 

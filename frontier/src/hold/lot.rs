@@ -2,20 +2,15 @@
 //! whole lot by them.
 
 use dedup_stage::url::{SiteId, UrlId};
-use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::template::{Target, shape, template};
 use crate::host::groups::label;
 use crate::reason::SkipReason;
-use crate::rules::is_id;
+use crate::segment::is_id;
+use crate::trial::Lot;
 use crate::url::{HoldCause, State};
-
-/// The identity of a lot, a hash. (The word is that of acceptance sampling: a few pieces of a lot are drawn, and the
-/// whole lot is judged by them.)
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Lot(pub u64);
 
 /// The four sets that a URL belongs to. From small to large, these are the section, the lot and the family. The
 /// siblings cut across them. The rescue can release each of these sets, so each has an identity of the type [`Lot`].

@@ -34,33 +34,10 @@ mod strata;
 mod template;
 pub mod works;
 
-use dedup_stage::url::UrlId;
-use serde::{Deserialize, Serialize};
-
-use crate::rules::Stop;
 pub use fallen::{Fallen, is_lot};
 pub use held_back::HeldBack;
-pub use lot::{Lot, Lots, folder, lots};
+pub use lot::{Lots, folder, lots};
 pub use sample::{Draw, Drawn, Prospect, Sample, SampleSpec};
 pub use stand_in::{StandIn, stand_in};
 pub use strata::{Strata, StrataDraw};
 pub use template::{shape, template};
-
-/// The question that a trial answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Trial {
-    /// A duplicate has a link, and its twin does not have it. Does the link bring anything?
-    News {
-        /// The template of the link.
-        template: u64,
-    },
-    /// Does a held link show what its counterpart on another domain shows?
-    Pair {
-        /// The counterpart.
-        counterpart: UrlId,
-    },
-    /// Learned rules stopped the URL. Were they right?
-    Rules(Stop),
-    /// Does a lot that has fallen still bring new pages?
-    Lot(Lot),
-}

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use dedup_stage::url::UrlId;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::lot::{Lot, Lots};
+use super::lot::Lots;
+use crate::trial::Lot;
 
 /// One URL of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]

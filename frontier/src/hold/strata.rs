@@ -15,8 +15,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::lot::{Lot, Lots};
+use super::lot::Lots;
 use super::sample::{Drawn, Sample};
+use crate::trial::Lot;
 
 /// Counts the URLs of each section.
 #[derive(Clone, Debug, Default)]

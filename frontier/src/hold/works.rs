@@ -9,7 +9,7 @@ use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{SiteId, UrlId};
 use serde::{Deserialize, Serialize};
 
-use crate::rules::RuleId;
+use crate::numbers::RuleId;
 use crate::spaces;
 
 /// A piece of work.

@@ -7,8 +7,8 @@ use dedup_stage::store::{Result, codec};
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use serde::{Deserialize, Serialize};
 
-use crate::hold::Trial;
 use crate::job::{Merits, Via};
+use crate::trial::Trial;
 use crate::url::compact::{Source, Worth};
 
 /// A queue entry: a URL that waits for its turn.

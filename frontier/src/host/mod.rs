@@ -41,9 +41,9 @@ use url::Url;
 
 use crate::failure::Failure;
 use crate::job::Outcome;
-use crate::numbers::Millis;
+use crate::numbers::{Millis, Rank, rank};
 use crate::process::{Counted, Line, Progress, Shares, Usage};
-use crate::schedule::{self, Phase, Rank};
+use crate::schedule::Phase;
 use crate::spaces;
 use addresses::HostAddresses;
 use budget::{Budget, Limits};
@@ -232,7 +232,7 @@ impl Host {
             return 0;
         }
         let lanes = self.lanes.iter().filter(|lane| lane.len() > 0);
-        schedule::rank(lanes.map(|lane| self.score(lane.group, lane.band)).fold(0.0, f32::max))
+        rank(lanes.map(|lane| self.score(lane.group, lane.band)).fold(0.0, f32::max))
     }
 
     /// Computes the factor of each group again.

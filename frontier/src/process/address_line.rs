@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::numbers::{AddressId, HostId};
-use crate::schedule::{PhaseNumber, Rank, score};
+use crate::numbers::{PhaseNumber, Rank, score};
 
 /// The place of a host in the line of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

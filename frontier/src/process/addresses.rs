@@ -10,7 +10,7 @@ use std::net::IpAddr;
 
 use super::address_line::{AddressLine, Place};
 use crate::numbers::{AddressId, HostId, Millis};
-use crate::schedule::{PhaseNumber, Rank};
+use crate::numbers::{PhaseNumber, Rank};
 
 #[derive(Debug, Default)]
 struct Address {

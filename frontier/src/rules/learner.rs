@@ -9,12 +9,14 @@ use super::candidates::{Candidate, CandidateId, Candidates, TestedClasses};
 use super::evidence::{Evidence, Proof};
 use super::family::{Families, Family};
 use super::proven::Proven;
-use super::rule::{Rule, RuleId, RuleStatus, Statement};
-use super::{Content, Lesson, Shows, Stop};
+use super::rule::{Rule, RuleStatus, Statement};
+use super::{Content, Lesson, Shows};
 use crate::hold::ladder::{self, Ladder, LadderKey};
 use crate::hold::{StandIn, folder, stand_in};
+use crate::numbers::RuleId;
 use crate::reason::SkipReason;
 use crate::spaces;
+use crate::trial::Stop;
 use crate::url::{Ended, Standing, State, Urls};
 
 /// The learned rules, the candidates, and the families that are watched.
@@ -160,6 +162,13 @@ impl Rules {
         });
         let all = recorded.into_iter().chain([(class, chain.to_vec())]);
         all.filter(move |(other, rules)| *other != id && !rules.is_empty())
+    }
+
+    /// The rule that a trial of a stopped URL counts for: the first mirror among the rules that stopped it, or else the
+    /// first rule.
+    pub(crate) fn rule_of_trial(&self, stop: &Stop) -> Option<RuleId> {
+        let mirror = stop.rules.iter().find(|id| self.get(**id).is_some_and(Rule::is_mirror));
+        mirror.or(stop.rules.first()).copied()
     }
 
     fn stop(&self, rules: Vec<RuleId>, representative: UrlId) -> Stop {

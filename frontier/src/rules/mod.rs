@@ -56,19 +56,17 @@ use std::hash::BuildHasherDefault;
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, UrlId};
-use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::reason::SkipReason;
 pub use evidence::{Evidence, Proof, Watch};
 pub use family::Family;
 pub use learner::Rules;
 pub(crate) use learner::{Learned, Unlike, shown_at};
 
+pub use crate::numbers::RuleId;
 pub use rewrite::Rewrite;
-pub(crate) use rewrite::is_id;
-pub use rule::{Rule, RuleId, RuleStatus, Statement, Totals, stored};
+pub use rule::{Rule, RuleStatus, Statement, Totals, stored};
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;
 
@@ -106,26 +104,6 @@ pub struct Lesson<'a> {
     pub depth: u32,
     /// New links to URLs of the page's family, if the page has no new text.
     pub offspring: u32,
-}
-
-/// The decision of learned rules that a URL need not be fetched, with its reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stop {
-    /// The rules, in the order in which they were applied.
-    pub rules: Vec<RuleId>,
-    /// The reason that outputs give.
-    pub reason: SkipReason,
-    /// The URL that is fetched in its place, after redirects and holds of the representative were followed; none for a
-    /// trap.
-    pub representative: Option<UrlId>,
-}
-
-impl Stop {
-    /// The rule that a trial of the stopped URL counts for: the first mirror among the rules, or else the first rule.
-    pub(crate) fn tried(&self, rules: &Rules) -> Option<RuleId> {
-        let mirror = self.rules.iter().find(|id| rules.get(**id).is_some_and(Rule::is_mirror));
-        mirror.or(self.rules.first()).copied()
-    }
 }
 
 /// Reads the content of a page from the records of pages, which the caller keeps.

@@ -3,7 +3,8 @@
 
 use url::Url;
 
-use super::rewrite::{Rewrite, is_id, origin, skeleton};
+use super::rewrite::{Rewrite, origin, skeleton};
+use crate::segment::is_id;
 
 /// The rewrites that give `url` and `twin` the same class. If one URL is the other with something added, the longer one
 /// is the copy. Otherwise `url` is the copy.

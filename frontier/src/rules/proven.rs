@@ -10,7 +10,8 @@ use super::Map;
 use super::evidence::Evidence;
 use super::family::Family;
 use super::rewrite::Rewrite;
-use super::rule::{Rule, RuleId, RuleStatus, Statement, stored};
+use super::rule::{Rule, RuleStatus, Statement, stored};
+use crate::numbers::RuleId;
 use dedup_stage::url::Keys;
 
 /// All rules that were ever proven. Rules that are still applied can be found by host and by family.

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use crate::segment::is_id;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -211,13 +212,6 @@ fn host_of(prefix: &str) -> &str {
 
 fn name_of(pair: &str) -> &str {
     pair.split('=').next().unwrap_or_default()
-}
-
-/// Whether a path segment may be an identifier and not a word: it is long and has a digit.
-pub fn is_id(segment: &str) -> bool {
-    segment.len() >= 6
-        && segment.bytes().any(|byte| byte.is_ascii_digit())
-        && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~'))
 }
 
 /// A text with `#` for each number, and the numbers.

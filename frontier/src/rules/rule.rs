@@ -11,15 +11,13 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::evidence::{Evidence, Watch};
 use super::family::Family;
 use super::rewrite::Rewrite;
+use crate::numbers::RuleId;
 use crate::spaces;
 
 /// Kind of the records of rules in [`spaces::RULES`], by host and identity.
 const RULE: u8 = b'r';
 /// Kind of the records that name further hosts whose URLs a rule stopped.
 const SITE: u8 = b'o';
-
-/// Identity of a rule: a hash of its host and its statement, of 53 bits (so that it is exact in JSON).
-pub type RuleId = u64;
 
 /// The statement of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

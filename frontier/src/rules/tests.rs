@@ -7,6 +7,8 @@ use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 use super::*;
 use crate::hold::{StandIn, folder};
 use crate::reason::Detail;
+use crate::reason::SkipReason;
+use crate::trial::Stop;
 use crate::url::{End, Kept, State, Urls, Visit};
 
 /// A made-up crawl: the turn of each URL comes when the test says so, and each page shows a number.

@@ -13,7 +13,7 @@ use std::hash::BuildHasherDefault;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::job::{AnswerCost, JobKind};
-use crate::numbers::{HostId, Millis};
+use crate::numbers::{HostId, Millis, PhaseNumber, Rank};
 use crate::process::{Line, Place, Shares};
 use turns::{DomainTurn, DomainTurns};
 
@@ -38,22 +38,6 @@ impl Phase {
     /// The phase of a host that has just come into memory.
     pub const NEW: Phase = Phase::Idle(0);
 }
-
-/// The rank of a host's best URL; 0 is best.
-pub type Rank = u16;
-
-/// The rank of a score in 0..1.
-pub fn rank(score: f32) -> Rank {
-    ((1.0 - score.clamp(0.0, 1.0)) * 10_000.0) as Rank
-}
-
-/// The score of a rank.
-pub fn score(rank: Rank) -> f32 {
-    1.0 - f32::from(rank) / 10_000.0
-}
-
-/// The number of a change of phase. Of equal hosts, the one with the earlier change comes first.
-pub type PhaseNumber = u64;
 
 /// The waiting, the ready and the idle hosts, in their orders.
 ///

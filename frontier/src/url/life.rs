@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::WaitPlace;
 use crate::failure::Failure;
 use crate::job::Merits;
+use crate::numbers::RuleId;
 use crate::reason::{Detail, SkipReason};
-use crate::rules::RuleId;
 
 /// The state of a URL.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::WaitPlace;
 use super::compact::{Id, Source, Worth};
 use super::{HoldCause, Kept, State, Visit};
+use crate::numbers::RuleId;
 use crate::reason::{Detail, SkipReason};
-use crate::rules::RuleId;
 
 /// A [`State`] as it is stored. The order of the variants and of their fields is the format.
 #[derive(Serialize, Deserialize)]

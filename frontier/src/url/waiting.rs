@@ -7,7 +7,7 @@ use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 
-use crate::rules::RuleId;
+use crate::numbers::RuleId;
 use crate::spaces;
 
 /// A rule, and a folder in which it stops URLs. The URLs that wait are counted by host, rule and folder.

@@ -19,9 +19,9 @@ use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::report::html::put;
 use crate::report::source::Lines;
-use crate::report::units;
 use crate::series::Series;
 use crate::sink::{Lengths, PagesJsonl};
+use crate::units;
 
 /// Arguments of `crawler check`.
 #[derive(Debug, clap::Args)]

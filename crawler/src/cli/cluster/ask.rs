@@ -8,12 +8,12 @@ use clap::ValueEnum;
 use url::Url;
 
 use super::super::export::{self, Form, What};
-use super::super::say::say;
 use super::super::{Usage, asked, tell, why};
 use crate::cluster::{Answers, Asked, BrokerArgs, ClusterError, Owners, Question};
 use crate::crawl::CrawlDir;
 use crate::export::write_clusters;
 use crate::free_name::with_free_name;
+use crate::terminal::say::say;
 
 /// Arguments of `crawler cluster why`.
 #[derive(Debug, clap::Args)]

@@ -12,13 +12,13 @@ use clap::Subcommand;
 use config::Settings;
 
 use super::crawl::{Start, contact, layers};
-use super::say::say;
 use super::seeds::{Seeds, seeds};
 use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{Usage, report, tell};
 use crate::cluster::loopback::child;
 use crate::cluster::{BrokerArgs, Total, WantedState, operate, status};
 use crate::engine::StopReason;
+use crate::terminal::say::say;
 
 /// Arguments of `crawler cluster`.
 #[derive(Debug, clap::Args)]

@@ -9,7 +9,6 @@ use config::Progress;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::super::crawl::Start;
-use super::super::screen::{self, Line};
 use super::super::seeds::seeds;
 use super::super::summary::SummaryOf;
 use super::super::{end_code, exit, signals};
@@ -18,6 +17,7 @@ use crate::cluster::loopback::child::{self, Child};
 use crate::cluster::loopback::{Loopback, LoopbackSettings};
 use crate::cluster::{CrawlStatus, operate};
 use crate::engine::{Control, Phase, StopReason};
+use crate::terminal::screen::{self, Line};
 
 /// Arguments of `crawler cluster try`.
 #[derive(Debug, clap::Args)]

@@ -6,9 +6,9 @@ use super::super::clusters::{ClusterTotals, Clusters};
 use super::super::html::{Web, WebLink, put};
 use super::super::line::{PageLine, Word};
 use super::super::source::Lines;
-use super::super::units;
 use super::super::words::Difference;
 use super::{Table, bytes, count, verdict};
+use crate::units;
 
 /// The largest clusters as a table. The URL of the repeated page comes first.
 pub fn clusters(out: &mut String, id: Option<&str>, clusters: &Clusters, pages: &Lines, most: usize) -> io::Result<()> {

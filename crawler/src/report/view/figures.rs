@@ -2,15 +2,16 @@
 
 use frontier::rules::Totals;
 
+use super::super::Summary;
 use super::super::curve::Curve;
 use super::super::html::put;
 use super::super::learned::Learned;
 use super::super::svg::{Line, Lines};
 use super::super::tally::Tally;
-use super::super::{Summary, units};
 use super::freshness::{fresh, visited};
 use super::{Table, count, share};
 use crate::estimate::Lost;
+use crate::units;
 
 /// The key figures.
 pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {

@@ -1,7 +1,7 @@
 //! Visits in words: what they showed, what copies saved, how fresh the pages are, how often hosts change.
 
 use crate::engine::{Freshness, Round};
-use crate::report::units;
+use crate::units;
 
 /// Names of the classes of ages ([`crate::engine::AGES`]).
 const AGES: [&str; 6] = ["an hour", "a day", "a week", "30 days", "90 days", "more"];

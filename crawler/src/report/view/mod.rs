@@ -24,8 +24,9 @@ pub use troubles::troubles;
 
 use super::html::{Text, put};
 use super::line::Word;
+use super::svg;
 use super::tally::Verdicts;
-use super::{svg, units};
+use crate::units;
 
 /// The sentence about the table of rules.
 pub const ABOUT_RULES: &str = "What the crawl learned of URLs from verdicts. A rule is proven by pairs of pages, a trap by pages that \

@@ -3,8 +3,8 @@
 use frontier::HostNote;
 
 use super::super::html::{Web, put};
-use super::super::units;
 use super::{Table, count};
+use crate::units;
 
 /// The sentence about the table of hosts that stand out.
 pub const ABOUT_NOTES: &str = "A host loses its slot where it makes too little progress while others wait, or none until a \

@@ -4,8 +4,8 @@ use frontier::rules::Totals;
 
 use super::super::html::{Web, WebLink, put};
 use super::super::learned::{Learned, proof, spending, state, trials};
-use super::super::units;
 use super::{Table, count};
+use crate::units;
 
 /// At most `most` rules, mirrors and traps, each with a URL that it stopped. Those that stopped the most come first.
 /// Then at most `most` budgets that are running out.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::super::html::put;
 use super::super::line::PageLine;
 use super::super::source::Lines;
-use super::super::units;
+use crate::units;
 
 /// The most bytes of data in one document.
 const MOST: usize = 16 << 20;

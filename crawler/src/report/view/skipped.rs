@@ -8,8 +8,8 @@ use super::super::html::{Web, WebLink, put};
 use super::super::line::SkipLine;
 use super::super::source::Lines;
 use super::super::tally::{Skips, Tally, by_count};
-use super::super::units;
 use super::{Table, count};
+use crate::units;
 
 /// URLs that were not fetched, by reason, with examples.
 pub fn skipped(out: &mut String, tally: &Tally, lines: &Lines) -> io::Result<()> {

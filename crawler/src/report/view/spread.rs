@@ -5,8 +5,8 @@ use super::super::health::Health;
 use super::super::html::{Text, Web, put};
 use super::super::svg::{self, Bar};
 use super::super::tally::{Host, Tally, Verdicts, by_count};
-use super::super::units;
 use super::{Table, bar, bytes, count, key, share};
+use crate::units;
 
 /// At most this many hosts are shown.
 const HOSTS: usize = 500;

@@ -1,9 +1,9 @@
 //! The section about troubles. It is directly below the headline, so that no reader can miss it.
 
 use super::super::html::{Web, put};
-use super::super::units;
 use crate::engine::WorstHost;
 use crate::outcome::Trouble;
+use crate::units;
 
 /// At most this many kinds of trouble are shown, and as many hosts.
 const MOST: usize = 8;

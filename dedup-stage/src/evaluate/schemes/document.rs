@@ -1,9 +1,9 @@
 //! A document as schemes compare it: a page or text after reading, with the parts that a scheme may use besides the
 //! content.
 
-use crate::page::words::WordHash;
 use crate::page::{Input, Reader, Shape};
 use crate::signature::Signature;
+use crate::words::WordHash;
 
 /// A page or text after reading.
 #[derive(Clone, Debug, Default)]

@@ -93,7 +93,7 @@ fn root(parent: &mut [usize], mut document: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::words::fold_multiply;
+    use crate::words::fold_multiply;
 
     fn set(range: std::ops::Range<u64>) -> Vec<u64> {
         range.map(|i| fold_multiply(i ^ 0xABCD, 0x9E37_79B9_7F4A_7C15)).collect()

@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::page::words::{WordHash, fold_multiply, is_number};
+use crate::words::{WordHash, fold_multiply, is_number};
 
 /// Tells in how many documents of a collection each word stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

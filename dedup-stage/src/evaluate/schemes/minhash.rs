@@ -3,7 +3,7 @@
 //! Broder, Charikar, Frieze, Mitzenmacher, "Min-Wise Independent Permutations" (STOC 1998); Broder, CPM 2000, section
 //! 2; Li, König, "b-Bit Minwise Hashing" (WWW 2010).
 
-use crate::page::words::fold_multiply;
+use crate::words::fold_multiply;
 
 /// The least value of a set under each of `t` permutations.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::page::words::WordHash;
+use crate::words::WordHash;
 
 /// The cosine of the angle between two texts as vectors of word counts, 0..1.
 pub fn cosine(a: &[WordHash], b: &[WordHash]) -> f64 {

@@ -3,7 +3,7 @@
 
 use super::porter::stem;
 use super::shingles::shingles;
-use crate::page::words::{WordHash, Words, is_number};
+use crate::words::{WordHash, Words, is_number};
 
 /// The changes to the words of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

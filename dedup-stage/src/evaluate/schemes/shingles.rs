@@ -3,7 +3,7 @@
 //! Broder, "On the Resemblance and Containment of Documents" (1997); Broder, "Identifying and Filtering Near-Duplicate
 //! Documents" (CPM 2000), section 2; Schleimer, Wilkerson, Aiken, "Winnowing" (SIGMOD 2003).
 
-use crate::page::words::{WordHash, fold_multiply};
+use crate::words::{WordHash, fold_multiply};
 
 /// A sorted set of hashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

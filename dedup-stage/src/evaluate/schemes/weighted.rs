@@ -7,8 +7,8 @@ use crate::evaluate::schemes::document::{Document, Part};
 use crate::evaluate::schemes::lexicon::{Lexicon, is_drawn};
 use crate::evaluate::schemes::prose::Prose;
 use crate::evaluate::schemes::shingles::{character_shingles, shingles};
-use crate::page::words::{WordHash, is_number};
 use crate::signature::simhash::{Counter, Votes};
+use crate::words::{WordHash, is_number};
 
 /// Features of a simhash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@
 
 use super::lexicon::Lexicon;
 use super::shingles::{Set, shingles};
-use crate::page::words::{WordHash, fold_multiply, is_number};
 use crate::signature::bins::{Bins, common};
+use crate::words::{WordHash, fold_multiply, is_number};
 
 /// Words of a run.
 const RUN: usize = 3;

@@ -116,7 +116,7 @@ fn one_url_three_times_with_the_same_bytes_is_one_record_and_two_revisits() {
         // Both name the record that has the bytes, not each other.
         assert_eq!(revisit.fields.text("WARC-Refers-To"), Some(id(0, 2).to_string().as_str()));
         assert_eq!(revisit.fields.text("WARC-Refers-To-Date"), Some("2026-09-21T14:13:20Z"));
-        assert_eq!(revisit.fields.text("WARC-Profile"), Some(super::super::write::IDENTICAL_PAYLOAD));
+        assert_eq!(revisit.fields.text("WARC-Profile"), Some(crate::warc::write::IDENTICAL_PAYLOAD));
     }
 }
 

@@ -6,10 +6,11 @@
 
 mod fast;
 mod hash;
+mod letters;
 mod mark;
 mod parts;
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;
 mod unicode;
 
 use std::ops::Range;

@@ -13,6 +13,6 @@ pub fn line(text: Arguments<'_>) {
 
 /// Like `eprintln!`, but never fails.
 macro_rules! say {
-    ($($words:tt)*) => { $crate::cli::say::line(format_args!($($words)*)) };
+    ($($words:tt)*) => { $crate::terminal::say::line(format_args!($($words)*)) };
 }
 pub(crate) use say;

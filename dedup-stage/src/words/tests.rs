@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
-use crate::page::letters::{Letter, letter};
+use crate::words::letters::{Letter, letter};
 
 /// The definition, character by character.
 fn naive(text: &str) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::WordHash;
 use super::hash::{K, fold_multiply, long_hash, not_number, pair_hash, short_hash};
-use crate::page::letters::{Letter, letter};
+use super::letters::{Letter, letter};
 
 /// Appends the hashes of the words of a run that has characters beyond ASCII.
 pub fn unicode(run: &str, out: &mut Vec<WordHash>) {

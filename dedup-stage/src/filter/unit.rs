@@ -7,10 +7,10 @@ use ::url::Url;
 
 use crate::pipeline::Weigh;
 use crate::stage::{Prepared, Preparer, Source};
-use crate::warc::digest::sha256;
 use crate::warc::frames;
 use crate::warc::http;
 use crate::warc::read::{self, Piece, Reader, Record};
+use crate::warc::sha256;
 
 /// The most bytes of a decoded body. A page with a longer one is not judged.
 const BODY: usize = 64 << 20;

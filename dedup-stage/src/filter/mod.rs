@@ -1,4 +1,4 @@
-//! The filter: reads records, writes fewer or smaller ones, and gives a verdict for each page among them.
+//! The filter over WARC files: reads records, writes fewer or smaller ones, and gives a verdict for each page among them.
 //!
 //! Responses (and resources) are judged in the order of the files. Records that are kept are kept byte for byte. Two
 //! kinds of records become revisit records: exact duplicates, and captures of a URL that show the bytes of its last
@@ -25,8 +25,7 @@ use crate::judge::Verdict;
 use crate::stage::{PageName, Prepared, Stage};
 use crate::store;
 use crate::url::KeySet;
-
-use super::read::{Piece, Record};
+use crate::warc::read::{Piece, Record};
 use rewrite::{Origin, mark, revisit};
 pub use unit::{Judgeable, Unit, prepare, units};
 use verdict::VerdictLine;

@@ -4,8 +4,8 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::warc::digest::sha256;
 use crate::warc::read::Record;
+use crate::warc::sha256;
 use crate::warc::write::{IDENTICAL_PAYLOAD, MetadataRecord, member, metadata_member};
 use crate::warc::{Fields, RecordId, now};
 
