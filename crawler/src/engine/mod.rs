@@ -57,6 +57,7 @@ mod stubs;
 mod trouble;
 mod twin;
 mod under_way;
+mod unfinished;
 mod unread;
 mod usage;
 mod vanished;

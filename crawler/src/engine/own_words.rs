@@ -22,13 +22,8 @@
 
 use std::collections::HashMap;
 
-use dedup_stage::judge::{Judgement, Verdict};
 use dedup_stage::page::{BORDER, FILLING, WordMark};
-use frontier::{Job, Trial, shape};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
-
-use super::message::PageFinding;
-use super::state::EngineState;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The words of its own that a trial has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +39,7 @@ pub(super) enum OwnWords {
 
 /// The kind of a trial, with the hash of what is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Tried {
+pub(super) enum Tried {
     /// Links of this template.
     Template(u64),
     /// URLs of this shape.
@@ -106,7 +101,7 @@ impl ShownWords {
     const SURE: u32 = 10;
 
     /// The words that only this trial has. All its words are remembered.
-    fn page(&mut self, domain: u64, tried: Tried, marks: &[WordMark]) -> OwnWords {
+    pub fn page(&mut self, domain: u64, tried: Tried, marks: &[WordMark]) -> OwnWords {
         if marks.len() < Self::ROW {
             return OwnWords::None;
         }
@@ -198,21 +193,6 @@ impl ShownWords {
 /// The place of a hash among the rows, and what stands there. (0 says that a place is empty.)
 fn place_of(hash: u64) -> (usize, u32) {
     ((hash >> 32) as usize % ShownWords::ROWS, hash as u32 | 1)
-}
-
-impl EngineState<'_> {
-    /// The words of its own that a near-duplicate has. [`OwnWords::None`] for any page that is no trial.
-    pub(super) fn own_words(&mut self, job: &Job, finding: &PageFinding, judgement: &Judgement) -> OwnWords {
-        if finding.word_marks.is_empty() || job.page.visit > 1 {
-            return OwnWords::None;
-        }
-        let tried = match job.trial.as_deref() {
-            Some(Trial::News { template }) => Tried::Template(*template),
-            _ => Tried::Shape(xxh3_64(shape(&job.url).as_bytes())),
-        };
-        let own_words = self.shown_words.page(job.page.url.site.domain, tried, &finding.word_marks);
-        if matches!(judgement.verdict, Verdict::Near { .. }) { own_words } else { OwnWords::None }
-    }
 }
 
 #[cfg(test)]

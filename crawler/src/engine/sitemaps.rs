@@ -3,7 +3,6 @@
 //! unfinished, because the URLs that are left take memory.
 
 use std::time::Instant;
-use std::vec;
 
 use frontier::{Admission, AnswerCost, FoundLink, Job, Millis, NamedBy, Outcome, Via};
 
@@ -11,22 +10,7 @@ use super::error::Result;
 use super::message::{ListAnswer, Named, SitemapFinding};
 use super::state::EngineState;
 use super::under_way::Weight;
-
-/// A sitemap of which a part was taken. Its job is open until all of it was taken. So if the crawl ends before that,
-/// the next run reads the sitemap again.
-pub(super) struct Unfinished {
-    job: Job,
-    at: Millis,
-    finding: SitemapFinding,
-    /// The pages that are left.
-    pages: vec::IntoIter<Named>,
-    /// The number of new pages so far, weighted.
-    news: f32,
-    /// The time that it has cost so far, in microseconds.
-    micros: u64,
-    /// The memory that it holds. It is given back on drop.
-    _weight: Option<Weight>,
-}
+use super::unfinished::Unfinished;
 
 impl EngineState<'_> {
     /// At most this many pages of a sitemap are taken at once.

@@ -1,6 +1,8 @@
 //! Takes the answer to a request for a page: gets the verdict, decides the fate of the links, teaches the frontier
 //! (`teach`), and writes the line in the outputs.
 
+mod own_words;
+mod rearranges;
 mod teach;
 
 use std::sync::Arc;

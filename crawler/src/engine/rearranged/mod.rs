@@ -22,19 +22,10 @@ mod forms;
 
 use std::collections::HashMap;
 
-use dedup_stage::judge::{Judgement, UniqueBy, Verdict};
 use dedup_stage::page::Piece;
 use dedup_stage::url::{SiteId, UrlId};
-use frontier::Job;
-use frontier::rules::Family;
-use xxhash_rust::xxh3::xxh3_64;
 
-use super::message::PageFinding;
-use super::page::is_page_with_text;
-use super::state::EngineState;
-
-pub(super) use forms::Forms;
-use forms::form;
+pub(super) use forms::{Forms, form};
 
 /// A piece that was shown, with the kind of the page that showed it last: 32 bits of the hash of the piece on its host,
 /// then 16 bits each for the form of the URL and its family. 0 if there is none.
@@ -60,14 +51,14 @@ struct OfHost {
 
 /// The kind of a page.
 #[derive(Clone, Copy, Debug)]
-struct Kind {
-    form: u64,
-    family: u64,
+pub(super) struct Kind {
+    pub form: u64,
+    pub family: u64,
 }
 
 /// Who knows what a page says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum KnownTo {
+pub(super) enum KnownTo {
     /// A page of the same kind has shown it.
     Kind,
     /// Some page of the host has.
@@ -96,7 +87,7 @@ impl KnownPieces {
     const NEW_ONE_IN: u32 = 20;
 
     /// Who knows the pieces of a page. They are remembered.
-    fn page(&mut self, site: SiteId, kind: Kind, pieces: &[Piece]) -> KnownTo {
+    pub fn page(&mut self, site: SiteId, kind: Kind, pieces: &[Piece]) -> KnownTo {
         if self.buckets.is_empty() {
             self.buckets = vec![[0; Self::OF_BUCKET]; Self::BUCKETS];
         }
@@ -158,40 +149,10 @@ impl KnownPieces {
     }
 }
 
-impl EngineState<'_> {
-    /// Whether a page rearranges known pieces. A later visit to a page repeats the first one, and that says nothing
-    /// about its host. A text in chrome is no piece, so a page that is unique by such a text does not rearrange.
-    /// `says_little`: the page has few words and is no evidence.
-    pub(super) fn rearranges(
-        &mut self,
-        job: &Job,
-        finding: &PageFinding,
-        judgement: &Judgement,
-        says_little: bool,
-    ) -> bool {
-        let is_judged = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. });
-        if !is_judged || job.page.visit > 1 || !is_page_with_text(finding) {
-            return false;
-        }
-        let site = job.page.url.site;
-        let form = form(&job.url);
-        let mut known = KnownTo::Nobody;
-        if !finding.pieces.is_empty() {
-            let family = Family::of(&job.url).map_or(form, |family| xxh3_64(family.to_string().as_bytes()));
-            known = self.known_pieces.page(site, Kind { form, family }, &finding.pieces);
-        }
-        if judgement.unique_by == Some(UniqueBy::Aside) {
-            known = KnownTo::Nobody;
-        }
-        let only_links = matches!(judgement.unique_by, Some(UniqueBy::Links | UniqueBy::LinksOfFewWords));
-        let is_new = judgement.verdict == Verdict::Unique && !only_links && !says_little;
-        self.forms.brought(site, form, is_new && known == KnownTo::Nobody);
-        known == KnownTo::Kind
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use xxhash_rust::xxh3::xxh3_64;
+
     use super::*;
 
     const SITE: SiteId = SiteId { domain: 1, host: 2 };

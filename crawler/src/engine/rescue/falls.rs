@@ -26,9 +26,9 @@ use frontier::{Drawn, Frontier, Lot, Lots};
 
 use super::Rescue;
 use super::looks::left_of;
+use super::results::{LotResults, Results, families};
 use super::siblings;
 use super::state::Excused;
-use super::trials::{LotResults, Results, families};
 use crate::engine::error::Result;
 use crate::engine::ledger::Ledger;
 
@@ -189,7 +189,7 @@ impl Rescue {
         for (lot, result) in fall {
             frontier.fall(*lot, result.site, false, result.gained, &mut ledger.session);
         }
-        let siblings = siblings::that_fall(results, frontier, ledger)?;
+        let siblings = siblings::that_fall(&results.siblings, frontier, ledger)?;
         for (lot, of) in &siblings {
             frontier.fall(*lot, of.site, true, of.gained, &mut ledger.session);
         }

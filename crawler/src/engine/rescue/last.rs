@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 
 use frontier::Lot;
 
-use super::trials::LotResults;
+use super::results::LotResults;
 use crate::estimate::{Lost, Sample, estimate};
 
 /// The last round, and the URLs from which it was drawn.

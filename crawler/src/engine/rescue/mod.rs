@@ -10,7 +10,7 @@
 //!
 //! 1. A *round* draws one or two URLs from each of as many lots as the budget allows, and queues them as trials. Each
 //!    family of lots ([`frontier::Lots::family`]) has an equal share of the round. First come URLs of lots whose pages
-//!    had the most links that were not found before, and of lots that were not tried yet ([`trials::Openness`]). Of
+//!    had the most links that were not found before, and of lots that were not tried yet ([`order::Openness`]). Of
 //!    these, URLs that are farthest from the seeds come first; of those that are equally far, the ones whose
 //!    counterparts led to the most pages ([`led`]).
 //! 2. When all trials are fetched, each lot with a new page falls ([`frontier::Frontier::fall`]). A lot with a page
@@ -21,7 +21,7 @@
 //!    ([`siblings`]).
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
 //!    found before. So the rescue follows lists to the pages that they list. Most rounds try only those of these lots
-//!    whose pages had the most such links ([`trials::retain_opening`]). A second URL of a lot is tried after all other
+//!    whose pages had the most such links ([`order::retain_opening`]). A second URL of a lot is tried after all other
 //!    lots.
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
 //!    last round draws single URLs from everything that is still held or stopped, the same share from each section of
@@ -39,9 +39,11 @@ mod last;
 mod led;
 mod looks;
 mod open_ends;
+mod order;
+mod record;
+mod results;
 mod siblings;
 mod state;
-mod trials;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -57,8 +59,10 @@ use last::LastRound;
 use led::Led;
 use looks::{counterparts, draw_from_each, left_of};
 pub(super) use open_ends::is_open_end;
+use order::{Openness, done_with, retain_opening};
+use record::{TrialRecord, put, read};
+use results::{LotResults, Results, families};
 use state::RescueState;
-use trials::{LotResults, Openness, Results, TrialRecord, done_with, families, put, read, retain_opening};
 
 /// The rescue of a crawl.
 #[derive(Debug)]

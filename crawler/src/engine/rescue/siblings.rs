@@ -7,12 +7,13 @@
 //! `/contact` is.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use dedup_stage::url::SiteId;
 use frontier::{Frontier, Lot};
 
 use super::looks::left_of;
-use super::trials::{Results, TrialRecord};
+use super::record::TrialRecord;
 use crate::engine::error::Result;
 use crate::engine::ledger::Ledger;
 
@@ -72,8 +73,12 @@ impl SiblingResults {
 }
 
 /// The siblings that fall now: they are worth it, have not fallen, and have URLs left.
-pub fn that_fall(results: &Results, frontier: &mut Frontier, ledger: &Ledger) -> Result<Vec<(Lot, SiblingResults)>> {
-    let worth = results.siblings.iter().filter(|(lot, of)| of.are_worth_it() && !frontier.has_fallen(**lot));
+pub fn that_fall(
+    results: &BTreeMap<Lot, SiblingResults>,
+    frontier: &mut Frontier,
+    ledger: &Ledger,
+) -> Result<Vec<(Lot, SiblingResults)>> {
+    let worth = results.iter().filter(|(lot, of)| of.are_worth_it() && !frontier.has_fallen(**lot));
     let worth: Vec<_> = worth.map(|(lot, of)| (*lot, *of)).collect();
     let left = left_of(worth.iter().map(|(lot, _)| *lot), |lots| lots.siblings, frontier, ledger)?;
     let mut fall: Vec<_> = worth.into_iter().filter(|(lot, _)| left.contains_key(lot)).collect();

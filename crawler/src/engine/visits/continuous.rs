@@ -25,7 +25,7 @@ use super::heard;
 use super::listed::Listed;
 use super::lists::{List, Lists};
 use super::member::{LONGEST_REST, Life, Member};
-use super::reach::Site;
+use super::reach::{AGAIN, Site};
 use super::roster::Roster;
 use super::{MOST_OPEN, PRIORITY, Round, queue};
 use crate::record::PageRecord;
@@ -59,8 +59,6 @@ pub(in crate::engine) struct Continuous {
     pub(super) survey: Survey,
 }
 
-/// A URL that could not be fetched is tried again after this many seconds.
-pub(super) const AGAIN: Seconds = DAY as Seconds;
 /// While new URLs come first, the next visit is considered again after this many seconds.
 pub(super) const DEFER: Seconds = 1;
 /// Visits a day over all hosts. The number is so high that it never limits anything: the delays of the hosts and

@@ -5,17 +5,19 @@ use std::collections::HashMap;
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, SiteId, UrlId};
-use frontier::refresh::time::{Seconds, seconds};
+use frontier::refresh::time::{DAY, Seconds, seconds};
 use frontier::refresh::turns::HostNumber;
 use frontier::{Frontier, Millis, SkipReason};
 use url::Url;
 
-use super::continuous::AGAIN;
 use super::member::{Member, Reach};
 use super::share::Balance;
 use super::{Continuous, Round, Visits};
 use crate::record::PageRecord;
 use crate::unvisited::{Refused, Unreachable};
+
+/// A URL that could not be fetched is tried again after this many seconds.
+pub(super) const AGAIN: Seconds = DAY as Seconds;
 
 /// A host of a continuous crawl.
 #[derive(Debug, Default)]
@@ -163,7 +165,7 @@ impl Continuous {
         Ok(())
     }
 
-    /// The visit could not be made. The URL is tried again after [`super::continuous::AGAIN`].
+    /// The visit could not be made. The URL is tried again after [`AGAIN`].
     pub(super) fn put_off(&mut self, place: usize, now: Millis, round: &mut Round) {
         let member = &mut self.roster.members[place];
         (member.asked, member.life) = (now, member.life.troubled(seconds(now)));
@@ -174,7 +176,7 @@ impl Continuous {
         self.place(place);
     }
 
-    /// If a visit to a host has waited for [`super::continuous::AGAIN`] because the host cannot be asked, records that,
+    /// If a visit to a host has waited for [`AGAIN`] because the host cannot be asked, records that,
     /// and copies on other hosts take the places of its representatives.
     pub(super) fn give_way(
         &mut self,

@@ -1,54 +1,16 @@
-//! The trials of the rescue: the result of each URL that was drawn, or followed because its lot had fallen, and the
-//! results of lots and families.
+//! The results of the rescue's trials, by section, lot, siblings and family.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use dedup_stage::store::{self, Session, codec};
+use dedup_stage::store::{self, Session};
 use dedup_stage::url::{SiteId, UrlId};
-use frontier::{Drawn, Lot, Lots, Prospect};
-use serde::{Deserialize, Serialize};
+use frontier::{Lot, Lots};
 
+use super::record::{TrialRecord, decode};
 use super::siblings::{NewPages, SiblingResults};
 use super::state::Excused;
 use crate::spaces;
-
-/// The record of a URL that the rescue fetched. There are three kinds:
-///
-/// 1. The URL was drawn (`round` is not 0).
-/// 2. It was fetched because its lot has fallen (`round` is 0, `lot` is not).
-/// 3. A page of the first two kinds links to it (both are 0).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TrialRecord {
-    /// The round that drew it; 0 if it was not drawn.
-    pub round: u32,
-    /// Its lot, or the section or family that had fallen; 0 if it lies behind a trial.
-    pub lot: Lot,
-    /// Whether it brought a new page; `None` until it was answered or given up after its attempts. A trial that ended
-    /// otherwise (robots.txt forbids it, for example) stays `None`, and is no evidence.
-    pub new: Option<bool>,
-    /// Whether its page led to a new page.
-    pub led: bool,
-    /// The number of links of its page that were not found before. (Earlier versions wrote 1 for any number, in the
-    /// same format.)
-    pub opened: u32,
-    /// The page that linked to it.
-    pub source: Option<UrlId>,
-    /// The family of its lot; 0 if it was not drawn.
-    pub family: Lot,
-    /// Its section of the lot; 0 if it was not drawn.
-    pub section: Lot,
-    /// Its siblings; 0 if it was not drawn, or is not held for a counterpart.
-    pub siblings: Lot,
-}
-
-impl TrialRecord {
-    /// Whether its page was new, or led to a new one. A list has little text of its own, but the pages that it lists
-    /// would be lost.
-    pub fn gained(&self) -> bool {
-        self.new == Some(true) || self.led
-    }
-}
 
 /// The results of all trials.
 #[derive(Clone, Debug, Default)]
@@ -223,80 +185,8 @@ impl LotResults {
     }
 }
 
-/// How much each lot opens, for the order in which its URLs are drawn.
-#[derive(Clone, Debug, Default)]
-pub struct Openness {
-    tried: BTreeMap<Lot, u8>,
-    untried: u8,
-}
-
-impl Openness {
-    /// The levels of these lots: the binary logarithm of the mean number of links that were not found before. So a list
-    /// of twenty pages comes before the pages that it lists, and two lists of nearly equal length are equal.
-    pub fn of(lots: &BTreeMap<Lot, LotResults>) -> Self {
-        let level = |opens: f64| ((opens + 1.0).log2() as u8).min(Prospect::MOST_OPEN);
-        let tried: BTreeMap<_, _> = lots.iter().map(|(lot, result)| (*lot, level(result.opens()))).collect();
-        let untried = tried.values().copied().max().unwrap_or_default();
-        Self { tried, untried }
-    }
-
-    /// The level of a lot. A lot that was not tried yet has the level of the best one that was. So a lot that was not
-    /// tried comes first if it is farther from the seeds. A chain whose pages open one link each is followed to its end
-    /// before another chain is begun.
-    pub fn level(&self, lot: Lot) -> u8 {
-        self.tried.get(&lot).copied().unwrap_or(self.untried)
-    }
-}
-
-/// Leaves out URLs of lots that lead to little: their pages had less than half as many links that were not found before
-/// as those of the best lot. (A list shows more of what lies behind it than the pages that it lists.) Lots that were
-/// not tried yet stay.
-pub fn retain_opening(drawn: &mut Vec<Drawn>, lots: &BTreeMap<Lot, LotResults>) {
-    let opens = |drawn: &Drawn| lots.get(&drawn.lots.lot).map(LotResults::opens);
-    let best = drawn.iter().filter_map(opens).fold(0.0, f64::max);
-    drawn.retain(|drawn| opens(drawn).is_none_or(|opens| 2.0 * opens >= best));
-}
-
-/// The lots that need no further trial: `enough` of their URLs were tried, and none of their pages had links that were
-/// not found before.
-pub fn done_with(lots: &BTreeMap<Lot, LotResults>, enough: u64) -> HashSet<Lot> {
-    let done = lots.iter().filter(|(_, result)| result.opened == 0 && result.trials >= enough);
-    done.map(|(lot, _)| *lot).collect()
-}
-
-/// The trial of a URL. A trial that cannot be read counts as none here. The next round of the rescue will fail on it.
-pub fn read(id: UrlId, session: &Session) -> Option<TrialRecord> {
-    let bytes = session.get(spaces::TRIALS, &id.to_bytes()).ok().flatten();
-    bytes.and_then(|bytes| decode(&bytes).ok())
-}
-
-/// Stores the trial of a URL.
-pub fn put(id: UrlId, trial: TrialRecord, session: &mut Session) {
-    session.put(spaces::TRIALS, id.to_bytes(), codec::encode(&trial));
-}
-
-/// Decodes a trial. Trials of earlier versions have fewer fields.
-fn decode(bytes: &[u8]) -> store::Result<TrialRecord> {
-    codec::decode(bytes, "a trial").or_else(|error| {
-        let trial = if let Ok((round, lot, new, led, opened, source, family, section)) = codec::decode(bytes, "a trial")
-        {
-            TrialRecord { round, lot, new, led, opened, source, family, section, ..TrialRecord::default() }
-        } else if let Ok((round, lot, new, led, opened, source, family)) = codec::decode(bytes, "a trial") {
-            TrialRecord { round, lot, new, led, opened, source, family, section: lot, ..TrialRecord::default() }
-        } else if let Ok((round, lot, new, led, opened, source)) = codec::decode(bytes, "a trial") {
-            TrialRecord { round, lot, new, led, opened, source, section: lot, ..TrialRecord::default() }
-        } else {
-            let (round, lot, new) = codec::decode(bytes, "a trial").map_err(|_| error)?;
-            TrialRecord { round, lot, new, section: lot, ..TrialRecord::default() }
-        };
-        Ok(trial)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use dedup_stage::url::UrlId;
-
     use super::*;
 
     #[test]
@@ -320,35 +210,5 @@ mod tests {
         let gained: Vec<_> = lots.iter().map(|(lot, result)| (lot.0, result.trials, result.gained)).collect();
         assert_eq!(gained, [(2, 1, 0), (3, 1, 1), (4, 1, 1)], "lot 1 is to be tried again");
         assert_eq!(results.lots()[&Lot(1)].gained, 1, "its earlier trial is still known");
-    }
-
-    #[test]
-    fn lists_and_what_was_not_tried_come_before_what_lists_show() {
-        let tried = |trials, opened| LotResults { trials, opened, ..LotResults::default() };
-        let lots = [(1, tried(2, 50)), (2, tried(1, 24)), (3, tried(8, 16)), (4, tried(1, 0)), (5, tried(1, 0))];
-        let openness = Openness::of(&lots.map(|(lot, result)| (Lot(lot), result)).into());
-        let [list, other_list, page, untried] = [1, 2, 3, 6].map(|lot| openness.level(Lot(lot)));
-        assert!(page < untried && untried == list && list == other_list, "{page} {untried} {list} {other_list}");
-        let endless = Openness::of(&[(Lot(1), tried(1, 1 << 40))].into());
-        assert_eq!((endless.level(Lot(1)), endless.level(Lot(2))), (Prospect::MOST_OPEN, Prospect::MOST_OPEN));
-    }
-
-    #[test]
-    fn urls_of_lots_that_lead_to_little_are_left_out() {
-        let tried = |trials, opened| LotResults { trials, opened, ..LotResults::default() };
-        let lots = BTreeMap::from([(Lot(1), tried(4, 100)), (Lot(2), tried(2, 30)), (Lot(3), tried(8, 16))]);
-        let drawn = |lot| {
-            let lots = Lots { lot: Lot(lot), ..Lots::default() };
-            Drawn { id: UrlId::default(), lots, covered: true, depth: 0, stands_in: None }
-        };
-        let left = |lots_drawn: &[u64], lots| {
-            let mut all: Vec<Drawn> = lots_drawn.iter().map(|lot| drawn(*lot)).collect();
-            retain_opening(&mut all, lots);
-            all.iter().map(|drawn| drawn.lots.lot.0).collect::<Vec<_>>()
-        };
-        // Pages of lot 1 had 25 new links each, those of lot 2 had 15, and those of lot 3 had 2. Lot 4 was not tried.
-        assert_eq!(left(&[3, 1, 2, 3, 4], &lots), [1, 2, 4]);
-        assert_eq!(left(&[3, 4, 3], &lots), [3, 4, 3]);
-        assert_eq!(left(&[1, 2], &BTreeMap::new()), [1, 2]);
     }
 }

@@ -1,0 +1,43 @@
+//! Asks whether a page only rearranges pieces that are known ([`crate::engine::rearranged`]).
+
+use dedup_stage::judge::{Judgement, UniqueBy, Verdict};
+use frontier::Job;
+use frontier::rules::Family;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::is_page_with_text;
+use crate::engine::message::PageFinding;
+use crate::engine::rearranged::{Kind, KnownTo, form};
+use crate::engine::state::EngineState;
+
+impl EngineState<'_> {
+    /// Whether a page rearranges known pieces. A later visit to a page repeats the first one, and that says nothing
+    /// about its host. A text in chrome is no piece, so a page that is unique by such a text does not rearrange.
+    /// `says_little`: the page has few words and is no evidence.
+    pub(super) fn rearranges(
+        &mut self,
+        job: &Job,
+        finding: &PageFinding,
+        judgement: &Judgement,
+        says_little: bool,
+    ) -> bool {
+        let is_judged = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. });
+        if !is_judged || job.page.visit > 1 || !is_page_with_text(finding) {
+            return false;
+        }
+        let site = job.page.url.site;
+        let form = form(&job.url);
+        let mut known = KnownTo::Nobody;
+        if !finding.pieces.is_empty() {
+            let family = Family::of(&job.url).map_or(form, |family| xxh3_64(family.to_string().as_bytes()));
+            known = self.known_pieces.page(site, Kind { form, family }, &finding.pieces);
+        }
+        if judgement.unique_by == Some(UniqueBy::Aside) {
+            known = KnownTo::Nobody;
+        }
+        let only_links = matches!(judgement.unique_by, Some(UniqueBy::Links | UniqueBy::LinksOfFewWords));
+        let is_new = judgement.verdict == Verdict::Unique && !only_links && !says_little;
+        self.forms.brought(site, form, is_new && known == KnownTo::Nobody);
+        known == KnownTo::Kind
+    }
+}

@@ -1,0 +1,86 @@
+//! The order in which URLs of lots are tried, and the lots that need no further trial.
+
+use std::collections::{BTreeMap, HashSet};
+
+use frontier::{Drawn, Lot, Prospect};
+
+use super::results::LotResults;
+
+/// How much each lot opens, for the order in which its URLs are drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Openness {
+    tried: BTreeMap<Lot, u8>,
+    untried: u8,
+}
+
+impl Openness {
+    /// The levels of these lots: the binary logarithm of the mean number of links that were not found before. So a list
+    /// of twenty pages comes before the pages that it lists, and two lists of nearly equal length are equal.
+    pub fn of(lots: &BTreeMap<Lot, LotResults>) -> Self {
+        let level = |opens: f64| ((opens + 1.0).log2() as u8).min(Prospect::MOST_OPEN);
+        let tried: BTreeMap<_, _> = lots.iter().map(|(lot, result)| (*lot, level(result.opens()))).collect();
+        let untried = tried.values().copied().max().unwrap_or_default();
+        Self { tried, untried }
+    }
+
+    /// The level of a lot. A lot that was not tried yet has the level of the best one that was. So a lot that was not
+    /// tried comes first if it is farther from the seeds. A chain whose pages open one link each is followed to its end
+    /// before another chain is begun.
+    pub fn level(&self, lot: Lot) -> u8 {
+        self.tried.get(&lot).copied().unwrap_or(self.untried)
+    }
+}
+
+/// Leaves out URLs of lots that lead to little: their pages had less than half as many links that were not found before
+/// as those of the best lot. (A list shows more of what lies behind it than the pages that it lists.) Lots that were
+/// not tried yet stay.
+pub fn retain_opening(drawn: &mut Vec<Drawn>, lots: &BTreeMap<Lot, LotResults>) {
+    let opens = |drawn: &Drawn| lots.get(&drawn.lots.lot).map(LotResults::opens);
+    let best = drawn.iter().filter_map(opens).fold(0.0, f64::max);
+    drawn.retain(|drawn| opens(drawn).is_none_or(|opens| 2.0 * opens >= best));
+}
+
+/// The lots that need no further trial: `enough` of their URLs were tried, and none of their pages had links that were
+/// not found before.
+pub fn done_with(lots: &BTreeMap<Lot, LotResults>, enough: u64) -> HashSet<Lot> {
+    let done = lots.iter().filter(|(_, result)| result.opened == 0 && result.trials >= enough);
+    done.map(|(lot, _)| *lot).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::url::UrlId;
+    use frontier::Lots;
+
+    use super::*;
+
+    #[test]
+    fn lists_and_what_was_not_tried_come_before_what_lists_show() {
+        let tried = |trials, opened| LotResults { trials, opened, ..LotResults::default() };
+        let lots = [(1, tried(2, 50)), (2, tried(1, 24)), (3, tried(8, 16)), (4, tried(1, 0)), (5, tried(1, 0))];
+        let openness = Openness::of(&lots.map(|(lot, result)| (Lot(lot), result)).into());
+        let [list, other_list, page, untried] = [1, 2, 3, 6].map(|lot| openness.level(Lot(lot)));
+        assert!(page < untried && untried == list && list == other_list, "{page} {untried} {list} {other_list}");
+        let endless = Openness::of(&[(Lot(1), tried(1, 1 << 40))].into());
+        assert_eq!((endless.level(Lot(1)), endless.level(Lot(2))), (Prospect::MOST_OPEN, Prospect::MOST_OPEN));
+    }
+
+    #[test]
+    fn urls_of_lots_that_lead_to_little_are_left_out() {
+        let tried = |trials, opened| LotResults { trials, opened, ..LotResults::default() };
+        let lots = BTreeMap::from([(Lot(1), tried(4, 100)), (Lot(2), tried(2, 30)), (Lot(3), tried(8, 16))]);
+        let drawn = |lot| {
+            let lots = Lots { lot: Lot(lot), ..Lots::default() };
+            Drawn { id: UrlId::default(), lots, covered: true, depth: 0, stands_in: None }
+        };
+        let left = |lots_drawn: &[u64], lots| {
+            let mut all: Vec<Drawn> = lots_drawn.iter().map(|lot| drawn(*lot)).collect();
+            retain_opening(&mut all, lots);
+            all.iter().map(|drawn| drawn.lots.lot.0).collect::<Vec<_>>()
+        };
+        // Pages of lot 1 had 25 new links each, those of lot 2 had 15, and those of lot 3 had 2. Lot 4 was not tried.
+        assert_eq!(left(&[3, 1, 2, 3, 4], &lots), [1, 2, 4]);
+        assert_eq!(left(&[3, 4, 3], &lots), [3, 4, 3]);
+        assert_eq!(left(&[1, 2], &BTreeMap::new()), [1, 2]);
+    }
+}

@@ -1,0 +1,74 @@
+//! The record of a URL that the rescue fetched: why it did, and what its page has brought.
+
+use dedup_stage::store::{self, Session, codec};
+use dedup_stage::url::UrlId;
+use frontier::Lot;
+use serde::{Deserialize, Serialize};
+
+use crate::spaces;
+
+/// The record of a URL that the rescue fetched. There are three kinds:
+///
+/// 1. The URL was drawn (`round` is not 0).
+/// 2. It was fetched because its lot has fallen (`round` is 0, `lot` is not).
+/// 3. A page of the first two kinds links to it (both are 0).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// The round that drew it; 0 if it was not drawn.
+    pub round: u32,
+    /// Its lot, or the section, siblings or family that had fallen; 0 if it lies behind a trial.
+    pub lot: Lot,
+    /// Whether it brought a new page; `None` until it was answered or given up after its attempts. A trial that ended
+    /// otherwise (robots.txt forbids it, for example) stays `None`, and is no evidence.
+    pub new: Option<bool>,
+    /// Whether its page led to a new page.
+    pub led: bool,
+    /// The number of links of its page that were not found before. (Earlier versions wrote 1 for any number, in the
+    /// same format.)
+    pub opened: u32,
+    /// The page that linked to it.
+    pub source: Option<UrlId>,
+    /// The family of its lot; 0 if it was not drawn.
+    pub family: Lot,
+    /// Its section of the lot; 0 if it was not drawn.
+    pub section: Lot,
+    /// Its siblings; 0 if it was not drawn, or is not held for a counterpart.
+    pub siblings: Lot,
+}
+
+impl TrialRecord {
+    /// Whether its page was new, or led to a new one. A list has little text of its own, but the pages that it lists
+    /// would be lost.
+    pub fn gained(&self) -> bool {
+        self.new == Some(true) || self.led
+    }
+}
+
+/// The trial of a URL. A trial that cannot be read counts as none here. The next round of the rescue will fail on it.
+pub fn read(id: UrlId, session: &Session) -> Option<TrialRecord> {
+    let bytes = session.get(spaces::TRIALS, &id.to_bytes()).ok().flatten();
+    bytes.and_then(|bytes| decode(&bytes).ok())
+}
+
+/// Stores the trial of a URL.
+pub fn put(id: UrlId, trial: TrialRecord, session: &mut Session) {
+    session.put(spaces::TRIALS, id.to_bytes(), codec::encode(&trial));
+}
+
+/// Decodes a trial. Trials of earlier versions have fewer fields.
+pub fn decode(bytes: &[u8]) -> store::Result<TrialRecord> {
+    codec::decode(bytes, "a trial").or_else(|error| {
+        let trial = if let Ok((round, lot, new, led, opened, source, family, section)) = codec::decode(bytes, "a trial")
+        {
+            TrialRecord { round, lot, new, led, opened, source, family, section, ..TrialRecord::default() }
+        } else if let Ok((round, lot, new, led, opened, source, family)) = codec::decode(bytes, "a trial") {
+            TrialRecord { round, lot, new, led, opened, source, family, section: lot, ..TrialRecord::default() }
+        } else if let Ok((round, lot, new, led, opened, source)) = codec::decode(bytes, "a trial") {
+            TrialRecord { round, lot, new, led, opened, source, section: lot, ..TrialRecord::default() }
+        } else {
+            let (round, lot, new) = codec::decode(bytes, "a trial").map_err(|_| error)?;
+            TrialRecord { round, lot, new, section: lot, ..TrialRecord::default() }
+        };
+        Ok(trial)
+    })
+}
