@@ -6,7 +6,6 @@ use std::str::FromStr;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::Settings;
 use crate::units::{Duration, Size};
 
 /// The rule when outputs begin new files, as people write it.
@@ -37,14 +36,14 @@ impl Rotation {
     pub const AUTO: u64 = 1 << 30;
 }
 
-impl Settings {
-    /// The rule by which outputs of this crawl begin new files.
-    pub fn rotation(&self) -> Rotation {
-        match self.output.rotate {
-            Rotate::Auto => Rotation { size: self.refresh.continuous.then_some(Rotation::AUTO), period: None },
-            Rotate::Off => Rotation::default(),
-            Rotate::At(size) => Rotation { size: Some(size.0), period: None },
-            Rotate::Every(time) => Rotation { size: None, period: Some(time.0) },
+impl Rotate {
+    /// The rule for a crawl that is continuous or not.
+    pub(crate) fn resolved(self, continuous: bool) -> Rotation {
+        match self {
+            Self::Auto => Rotation { size: continuous.then_some(Rotation::AUTO), period: None },
+            Self::Off => Rotation::default(),
+            Self::At(size) => Rotation { size: Some(size.0), period: None },
+            Self::Every(time) => Rotation { size: None, period: Some(time.0) },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Hides what is secret in settings, so that reports and messages can show the rest.
 
-use crate::Settings;
+use crate::settings::Settings;
 
 /// What stands in the place of a header's value.
 const HIDDEN: &str = "[redacted]";

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::rotate::Rotate;
+use crate::rotate::{Rotate, Rotation};
 use crate::units::{Duration, Share, Shares, Size};
 
 /// All settings.
@@ -370,6 +370,11 @@ pub enum Progress {
 }
 
 impl Settings {
+    /// The rule by which outputs of this crawl begin new files.
+    pub fn rotation(&self) -> Rotation {
+        self.output.rotate.resolved(self.refresh.continuous)
+    }
+
     /// The settings as TOML, so that a later run can start from them.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).unwrap_or_else(|error| panic!("settings are always TOML: {error}"))

@@ -5,8 +5,8 @@ use std::iter;
 
 use crossbeam_channel::{Receiver, never};
 
-use super::Engine;
 use super::error::Result;
+use super::main_loop::Engine;
 use super::message::JobReport;
 use super::peer_state::{PeerState, Quiet};
 use super::peers::{All, Event, PeerProgress, PeersError, Phase, Proposed};

@@ -3,8 +3,8 @@
 use frontier::{JobKind, Next, Outcome};
 
 use super::error::Result;
+use super::main_loop::{Engine, GRACE};
 use super::stats::StopReason;
-use super::{Engine, GRACE};
 
 impl Engine<'_> {
     /// Begins to end the run if it has come to a limit.

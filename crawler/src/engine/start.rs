@@ -8,21 +8,25 @@ use crossbeam_channel::never;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::error::{EngineError, Result};
 use super::fetchers::Fetchers;
 use super::jobs::Jobs;
 use super::ledger::Ledger;
 use super::log::Log;
+use super::main_loop::Engine;
 use super::message::JobReport;
+use super::parts::Parts;
 #[cfg(feature = "pdf")]
 use super::pdfs;
 use super::peer_state::PeerState;
 use super::scores::Scores;
 use super::state::EngineState;
+use super::stats::{Observer, Stats, StopReason};
 use super::stopwatch::Stopwatch;
 use super::trouble::HostTroubles;
 use super::under_way::UnderWay;
 use super::usage::Usage;
-use super::{Engine, EngineError, Observer, Parts, Result, Stats, StopReason, line_up, login, rescue, scoring, worker};
+use super::{line_up, login, rescue, scoring, worker};
 use crate::fetch::Fetch;
 use crate::fetch::budget::ByteBudget;
 use crate::fetch::pressure::Pressure;

@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::accepted::Accepted;
-use super::digests::Owner;
 use super::entry::Entry;
 use super::followed::{self, Evidence, Head, Knowledge};
 use super::links::LinkSet;
+use super::owner::Owner;
 use super::{Case, Judge, UrlOf};
 use crate::signature::Signature;
 use crate::spaces;

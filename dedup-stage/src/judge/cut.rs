@@ -5,9 +5,9 @@
 //! page here is a duplicate of it any more.
 
 use super::accepted::put_earliest_first;
-use super::digests::Owner;
 use super::entry::Entry;
 use super::followed::{self, Followed};
+use super::owner::Owner;
 use crate::spaces;
 use crate::store::cut::{self, KeyRange};
 use crate::store::{Result, Session, Space};

@@ -2,33 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use serde::Serialize;
-
 use super::followed::{self, Followed};
+use super::owner::{Owner, prefix};
 use crate::spaces;
 use crate::store::{Result, Session, codec};
-use crate::url::{KeySet, PageId, UrlId};
-
-/// The page that had a body first.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Owner {
-    pub(super) order: u64,
-    pub(super) id: PageId,
-    /// The fingerprint under which the page is accepted, if these bytes have another one. (The page had other bytes
-    /// when it was accepted.) Records of the formats `crawl-5` and `stage-4` end before this field.
-    pub(super) accepted_as: Option<u64>,
-}
-
-impl Owner {
-    pub(super) fn read(record: &[u8]) -> Result<Self> {
-        let ((order, id), rest) = codec::decode_part(record, WHAT)?;
-        let accepted_as = if rest.is_empty() { None } else { codec::decode(rest, WHAT)? };
-        Ok(Self { order, id, accepted_as })
-    }
-}
-
-/// What the record is called in errors.
-const WHAT: &str = "the owner of a digest";
+use crate::url::{KeySet, UrlId};
 
 /// Maps the SHA-256 of a body to the page that had the body first. The store has all digests; those of pages that
 /// other processes judged may be in [`Followed`]. Memory has a part of each digest. So a body that no page had needs no
@@ -103,9 +81,4 @@ impl Digests {
             _ => Ok(()),
         }
     }
-}
-
-/// The beginning of a digest.
-pub(super) fn prefix(digest: &[u8]) -> u64 {
-    digest.first_chunk().map_or(0, |word| u64::from_be_bytes(*word))
 }

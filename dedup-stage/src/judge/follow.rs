@@ -11,10 +11,10 @@
 use ::url::Url;
 use serde::{Deserialize, Serialize};
 
-use super::digests::Owner;
 use super::entry::Entry;
 use super::followed::{Followed, Head, Knowledge};
 use super::links::LinkSet;
+use super::owner::Owner;
 use super::{Candidate, Case, Evidence, Judge, OutLink, Shown, UrlOf};
 use crate::page::media::MediumKind;
 use crate::page::{Aside, LinkTexts, Page, Passages};

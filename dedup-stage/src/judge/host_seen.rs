@@ -3,7 +3,8 @@
 //! What the host has shown is read only if it matters, and written once for each page.
 
 use super::aside::Asides;
-use super::counterpart::{Comparison, Media};
+use super::counterpart::Comparison;
+use super::media::Media;
 use super::sightings::{Remembered, Sightings};
 use super::{Case, UniqueBy, UrlOf};
 use crate::store::{Result, Session};
@@ -61,7 +62,7 @@ impl HostSeen {
             seen.put(Remembered::Media, site, session)?;
         }
         if let Some(mut texts) = self.texts {
-            texts.note_texts(case, &self.beside);
+            texts.note_texts(case, &self.beside.others, self.beside.is_of_host);
             texts.put(Remembered::Texts, site, session)?;
         }
         Ok(())

@@ -6,11 +6,8 @@ use ::url::Url;
 use serde::{Deserialize, Serialize};
 
 use super::Case;
-use super::followed::{self, Followed};
 use super::opaque;
-use crate::spaces;
-use crate::store::{Result, Session, codec};
-use crate::url::{Keys, PageId, SiteId, UrlId};
+use crate::url::{Keys, SiteId, UrlId};
 
 /// A link of a page.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,59 +76,10 @@ impl LinkSet {
         Self { url: Some(case.url.as_str().to_owned()), ..Self::of(case) }
     }
 
-    /// The stored set of a page with too little text for a fingerprint. `None` also for a page without links and media:
-    /// nothing is stored about it. (The sets of other pages are with [`super::entry::Entry`].)
-    pub(super) fn read(page: PageId, session: &Session) -> Result<Option<Self>> {
-        let followed = Followed::of(session)?.links(page, session)?;
-        if followed.is_some() {
-            return Ok(followed.filter(|set| set.links.count > 0 || set.media.count > 0));
-        }
-        let value = session.get(spaces::LINKS, &key(page))?;
-        let stored: Option<Stored> = value.map(|value| codec::decode(&value, "the links of a page")).transpose()?;
-        Ok(stored.map(|stored| stored.set))
-    }
-
-    /// Stores the set of a page that is accepted at `order`.
-    pub(super) fn write(self, page: PageId, order: u64, session: &mut Session) -> Result<()> {
-        followed::part_links(page, session)?;
-        self.put(page, order, session);
-        Ok(())
-    }
-
-    /// Stores the set of a page that has none.
-    pub(super) fn put(self, page: PageId, order: u64, session: &mut Session) {
-        if !self.is_empty() {
-            session.put(spaces::LINKS, key(page), codec::encode(&Stored { order, set: self }));
-        }
-    }
-
-    /// Replaces the set of an accepted page.
-    pub(super) fn rewrite(self, page: PageId, order: u64, session: &mut Session) -> Result<()> {
-        followed::part_links(page, session)?;
-        let value = (!self.is_empty()).then(|| codec::encode(&Stored { order, set: self }));
-        session.overwrite(spaces::LINKS, key(page), value)
-    }
-
-    /// Removes the set of a page.
-    pub(super) fn remove(page: PageId, session: &mut Session) -> Result<()> {
-        followed::part_links(page, session)?;
-        session.overwrite(spaces::LINKS, key(page), None)
-    }
-
-    fn is_empty(&self) -> bool {
+    /// Whether there is nothing to store.
+    pub(super) fn is_empty(&self) -> bool {
         self.url.is_none() && self.links.count == 0 && self.media.count == 0
     }
-}
-
-/// The stored form of a set.
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    order: u64,
-    set: LinkSet,
-}
-
-fn key(page: PageId) -> Vec<u8> {
-    [&page.url.to_bytes()[..], &page.visit.to_be_bytes()].concat()
 }
 
 /// The media of a page.
@@ -204,6 +152,7 @@ pub(super) fn constants(links: &[OutLink]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::codec;
 
     #[test]
     fn a_sample_has_the_smallest_members() {
@@ -219,15 +168,6 @@ mod tests {
             assert!(bytes.len() <= 8 + 5 * size.min(1024));
             assert_eq!(codec::decode::<Sample>(&bytes, "test").unwrap(), sample);
         }
-    }
-
-    #[test]
-    fn a_page_with_21_links_takes_little() {
-        let mut random = fastrand::Rng::with_seed(1);
-        let links = Sample::new((0..21).map(|_| random.u32(..)));
-        let stored = Stored { order: 1 << 30, set: LinkSet { links, ..LinkSet::default() } };
-        let bytes = codec::encode(&stored).len() + key(PageId::default()).len();
-        assert!(bytes <= 135, "{bytes} bytes");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use super::accepted::Accepted;
 use super::counterpart::Comparison;
-use super::digests::Owner;
 use super::entry::Entry;
 use super::links::LinkSet;
+use super::owner::Owner;
 use super::{BesideTwin, Case, Judge, Judgement, OutLink, Shown, UniqueBy, UrlOf, Verdict};
 use crate::signature::{Difference, OddSketch, Sketch};
 use crate::store::{Result, Session};

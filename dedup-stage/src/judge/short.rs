@@ -2,8 +2,8 @@
 //! ([`crate::page::Page::statement`]), which is a digest of all that it says.
 
 use super::counterpart::Comparison;
-use super::digests::Owner;
 use super::links::LinkSet;
+use super::owner::Owner;
 use super::verdict::UniqueBy;
 use super::{BesideTwin, Case, Judge, Judgement, UrlOf, Verdict};
 use crate::store::{Result, Session};

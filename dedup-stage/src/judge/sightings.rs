@@ -16,8 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Case;
-use super::aside::Asides;
-use super::counterpart::Media;
+use super::media::Media;
 use crate::page::Aside;
 use crate::page::media::MediumKind;
 use crate::spaces;
@@ -100,22 +99,22 @@ impl Sightings {
         text.hashes.iter().any(|hash| self.has(*hash, page))
     }
 
-    /// Notes the running texts of a page. A host may show a text on all its pages, and the twin may be a page of
+    /// Notes the running texts of a page that its twin lacks. `is_of_host`: the twin is a page of the same host. A host may show a text on all its pages, and the twin may be a page of
     /// another host. Then this text is no evidence that texts take turns.
-    pub(super) fn note_texts(&mut self, case: &Case<'_>, texts: &Asides) {
+    pub(super) fn note_texts(&mut self, case: &Case<'_>, texts: &[Aside], is_of_host: bool) {
         let page = case.id.url.url;
         let again = |hash: &u32| self.find(*hash).is_some_and(|at| self.seen[at].again);
-        let counted = texts.others.iter().filter(|text| texts.is_of_host || !text.hashes.iter().any(again));
+        let counted = texts.iter().filter(|text| is_of_host || !text.hashes.iter().any(again));
         let (counted, new) = counted.fold((0, 0), |(counted, new), text| {
             let is_new = text.hashes.iter().all(|hash| self.find(*hash).is_none());
             (counted + 1, new + u32::from(is_new))
         });
         if new > 0 {
             self.fresh = self.fresh.saturating_add(1);
-        } else if counted > 0 && texts.others.iter().all(|text| self.has_text(text, page)) {
+        } else if counted > 0 && texts.iter().all(|text| self.has_text(text, page)) {
             self.stale = self.stale.saturating_add(1);
         }
-        for hash in texts.others.iter().flat_map(|text| text.hashes) {
+        for hash in texts.iter().flat_map(|text| text.hashes) {
             self.note(hash, page, false);
         }
         self.order = case.order;

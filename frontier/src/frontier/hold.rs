@@ -10,9 +10,9 @@ use url::Url;
 
 use super::Frontier;
 use super::admit::{again, kept};
-use super::plan::stop_key;
-use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
-use crate::hold::{StandIn, folder, lots, news, stand_in, template};
+use super::ladder_keys::{is_unlike, pair_key, stop_key};
+use crate::hold::ladder::{Ladder, Step, Strictness};
+use crate::hold::{StandIn, lots, news, stand_in, template};
 use crate::job::{Admission, FoundLink, Hold, Release, Via};
 use crate::reason::SkipReason;
 use crate::trial::{Lot, Stop, Trial};
@@ -249,15 +249,4 @@ fn is_open(standing: Option<Standing>) -> bool {
         }
         Some(_) => false,
     }
-}
-
-/// Whether the host of a link and that of its counterpart show different things in the folder of the link.
-pub(super) fn is_unlike(id: UrlId, url: &Url, counterpart: UrlId, session: &Session) -> Result<bool> {
-    let place = ladder::Place::PairIn(counterpart.site, folder(url));
-    Ok(Ladder::get(LadderKey { site: id.site, place }, session)?.is_broken())
-}
-
-/// The key of the ladder for links of one host that are held for counterparts on another host.
-pub(super) fn pair_key(id: UrlId, counterpart: UrlId) -> LadderKey {
-    LadderKey { site: id.site, place: ladder::Place::Pair(counterpart.site) }
 }

@@ -6,8 +6,7 @@ use dedup_stage::url::UrlId;
 use url::Url;
 
 use super::Frontier;
-use super::hold::pair_key;
-use super::plan::stop_key;
+use super::ladder_keys::{pair_key, stop_key};
 use crate::hold::ladder::{Ladder, LadderKey, Place, Strictness};
 use crate::hold::news::{Next, Showed};
 use crate::hold::works::{Task, Which};

@@ -15,6 +15,7 @@ mod enqueue;
 mod errand;
 mod handout;
 mod hold;
+mod ladder_keys;
 mod late;
 mod learn;
 mod memory;

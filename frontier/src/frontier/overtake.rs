@@ -19,7 +19,7 @@ use dedup_stage::url::{SiteId, UrlId};
 use url::Url;
 
 use super::Frontier;
-use super::hold::{is_unlike, pair_key};
+use super::ladder_keys::{is_unlike, pair_key};
 use crate::hold::ladder::{Ladder, LadderKey, Step, Strictness};
 use crate::hold::works::{Task, Which};
 use crate::hold::{StandIn, stand_in};

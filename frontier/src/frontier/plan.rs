@@ -7,9 +7,10 @@ use dedup_stage::url::UrlId;
 use url::Url;
 
 use super::Frontier;
+use super::ladder_keys::stop_key;
 use super::overtake::Overtaken;
-use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
-use crate::hold::{StandIn, folder};
+use crate::hold::StandIn;
+use crate::hold::ladder::{Ladder, LadderKey, Step, Strictness};
 use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::errands::{Asker, Errand};
@@ -18,7 +19,6 @@ use crate::host::origins::{Origin, Permission, robots_url};
 use crate::job::{Release, Via};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::reason::{Detail, SkipReason};
-use crate::rules::Rules;
 use crate::trial::{Lot, Stop, Trial};
 use crate::url::{Kept, Standing, State, waiting};
 
@@ -293,10 +293,4 @@ impl Frontier {
             Step::Let => Pass::Fetch,
         })
     }
-}
-
-/// The key of the ladder for a stop: the rule that a trial counts for, and the folder of the URL. A trap is one folder.
-pub(super) fn stop_key(stop: &Stop, rules: &Rules, id: UrlId, url: &Url) -> Option<LadderKey> {
-    let folder = if stop.representative.is_some() { folder(url) } else { 0 };
-    Some(LadderKey { site: id.site, place: ladder::Place::Rule(rules.rule_of_trial(stop)?, folder) })
 }

@@ -12,7 +12,7 @@ use url::Url;
 use super::Frontier;
 use super::admit::again;
 use super::hold::Way;
-use super::plan::stop_key;
+use super::ladder_keys::stop_key;
 use crate::hold::ladder::{Ladder, Step, Strictness};
 use crate::hold::works::{Task, Which, Work, Works};
 use crate::hold::{StandIn, folder, lots, stand_in};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::SiteId;
 
-use super::origins::Port;
+use super::port::Port;
 use crate::robots::RobotsRules;
 use crate::spaces;
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::flips::Comparison;
+use super::comparison::Comparison;
 use super::sides::{Listing, Side, Visitor};
 use crate::hamming::kernel::Kernel;
 

@@ -1,5 +1,6 @@
 //! All pairs within a distance in one set of fingerprints.
 
+mod comparison;
 mod flips;
 mod grouped;
 pub(super) mod kernel;

@@ -19,9 +19,9 @@ mod record;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use super::digests::{Owner, prefix};
 use super::entry::Entry;
 use super::links::LinkSet;
+use super::owner::{Owner, prefix};
 use crate::spaces;
 use crate::store::{Error, Result, Session, codec};
 use crate::url::{KeyMap, PageId};

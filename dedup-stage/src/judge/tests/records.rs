@@ -7,8 +7,8 @@ use fastrand::Rng;
 use super::follow::draw;
 use super::*;
 use crate::flow::{Counterpart, Fate, FlowResult};
-use crate::judge::digests::Owner;
 use crate::judge::entry::Entry;
+use crate::judge::owner::Owner;
 use crate::store::codec;
 use crate::testing::keys;
 
