@@ -4,8 +4,8 @@
 //! small share of the visits to pages that were "not modified" at the last visit ask without validators. If such a
 //! visit shows another content behind the same validators, the host is not believed any more: all its visits ask
 //! without validators from then on. If the validators differ, too, this proves nothing: the page may have changed only
-//! now. But a host that hides more such changes than it tells of is not believed any more, either. (An honest host
-//! tells of most changes by itself, because most of its visits have validators.)
+//! now. But such visits are few, so an honest host tells of many more changes by itself. A host that does not is not
+//! believed any more, either.
 
 use dedup_stage::judge::Changed;
 use dedup_stage::store::{self, Session, codec};
@@ -24,7 +24,9 @@ use crate::spaces;
 /// One in so many visits to pages that were "not modified" at the last visit asks without validators.
 const SAMPLE: u64 = 16;
 /// A host that has hidden fewer changes behind other validators is believed, because chance may have hidden them.
-const FEW: u32 = 3;
+const FEW: u32 = 4;
+/// A host is not believed if it has hidden more than this many times the changes that chance hides of an honest host.
+const MANY: u64 = 4;
 
 /// What visits have shown of a host's validators.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +52,9 @@ impl Honesty {
 
     /// Whether visits to the host may ask with validators.
     pub fn is_believed(self) -> bool {
-        !self.lied && (self.hidden < FEW || self.hidden <= self.told)
+        // Of the changes of an honest host, one in SAMPLE falls on a visit without validators.
+        let is_chance = u64::from(self.hidden) * (SAMPLE - 1) <= MANY * u64::from(self.told);
+        !self.lied && (self.hidden < FEW || is_chance)
     }
 }
 
@@ -141,10 +145,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_believed_until_it_lied_or_hides_more_than_it_tells() {
+    fn a_host_is_believed_until_it_lied_or_hides_more_than_chance_does() {
         let believed = |told, hidden, lied| Honesty { told, hidden, lied }.is_believed();
-        assert!(believed(0, 0, false) && believed(0, FEW - 1, false) && believed(9, 9, false));
-        assert!(!believed(0, FEW, false) && !believed(FEW, FEW + 1, false) && !believed(99, 1, true));
+        assert!(believed(0, 0, false) && believed(0, FEW - 1, false));
+        assert!(!believed(0, FEW, false) && !believed(9, 9, false) && !believed(99, 1, true));
+        let mut random = fastrand::Rng::with_seed(1);
+        let distrusted = |random: &mut fastrand::Rng, hiding: u64| {
+            let mut seen = Honesty::default();
+            (0..2_000).any(|_| {
+                let is_sample = random.u64(..SAMPLE) == 0;
+                // Pages that hide their changes show them only to samples.
+                if is_sample {
+                    seen.hidden += 1;
+                } else if random.u64(..100) >= hiding {
+                    seen.told += 1;
+                }
+                !seen.is_believed()
+            })
+        };
+        let share = |random: &mut fastrand::Rng, hiding| (0..200).filter(|_| distrusted(random, hiding)).count();
+        assert!(share(&mut random, 0) <= 20, "honest hosts");
+        assert_eq!(share(&mut random, 95), 200, "few of the changes are told");
     }
 
     #[test]

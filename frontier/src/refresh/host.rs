@@ -43,6 +43,11 @@ pub(super) struct Host {
     pub window: f32,
     /// Days over which the first visits of the lessons are spread.
     pub lessons_take: f32,
+    /// Whether the last review was that at the start of this process. Then pages may be overdue because no process ran.
+    pub is_first_review: bool,
+    /// Days that it takes to visit all pages once, at the delay of the host and at the budget. After a pause, pages
+    /// that are overdue are spread over no more than this.
+    pub catch_up: f32,
 }
 
 /// Sums over all hosts, and what all hosts share.

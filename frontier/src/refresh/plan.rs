@@ -37,9 +37,9 @@ pub(super) fn plan(
 
     let mut next = interval(host, cluster, belief, pressed);
     if next < age {
-        // The page was overdue at the review. Such pages are spread over the time to the next review. A page whose
-        // visits come more often than reviews is delayed by one interval at most.
-        next = age + u * host.window.min(next);
+        // The page was overdue at the review. Such pages are spread over the time to the next review, or over the time
+        // that all pages take. A page whose visits come more often than that is delayed by one interval at most.
+        next = age + u * host.window.min(host.catch_up).min(next);
     }
     let mut unknown = false;
     // Where a source tells of changes, the change rate matters little.
@@ -47,10 +47,14 @@ pub(super) fn plan(
     if settings.lessons && !is_told {
         let test = TEST * price;
         let lesson = LESSON_DAYS * belief.lesson(price, test) + belief.gain(test) - price;
-        let is_pilot = cluster.history.is_empty() && spread(page, 0) < PILOT && age < test;
+        let is_untested = cluster.history.is_empty() && spread(page, 0) < PILOT;
+        let is_pilot = is_untested && age < test;
         let at = test * (0.5 + u);
         if (lesson > 0.0 || is_pilot) && at >= age {
             next = next.min(at);
+        } else if host.is_first_review && is_untested && age >= test {
+            // The crawl was not running when its test was due.
+            next = next.min(age + u * host.window.min(host.catch_up));
         } else if lesson > 0.0 && belief.gain(age) + lesson > price {
             // It is too late for a lesson by one visit. The next visit and a test after it are worth their price
             // together.

@@ -31,8 +31,11 @@ impl Review {
     /// Begins at `now`. The next review comes `window` days later.
     pub fn new(host: &Host, shared: &Shared, settings: &Settings, now: Seconds, window: f32) -> Self {
         let mut host = host.clone();
+        // At the start, a host is reviewed twice at the same moment.
+        host.is_first_review = host.reviewed == 0 || host.is_first_review && host.reviewed == now;
         (host.reviewed, host.window) = (now, window);
         host.reprice(shared, settings);
+        host.catch_up = (host.pages as f32 / host.allows).max(shared.pages as f32 / settings.budget);
         let entries = Entries::with_capacity(host.pages as usize);
         Self { host, demand: Demand::default(), census: Census::default(), seen: 0, unknown: 0, entries }
     }
