@@ -112,7 +112,7 @@ impl Case<'_> {
     }
 }
 
-/// The twin of a page, as far as the judgement on the page needed it.
+/// What is known about the twin of a page after the judgement: a full comparison, or only its name.
 #[derive(Debug)]
 pub(crate) enum BesideTwin {
     /// The page was compared with it.

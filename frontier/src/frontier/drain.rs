@@ -104,7 +104,8 @@ impl Frontier {
         self.works.add(Task::Records { of: None, which: Which::All { stopped } }, session);
     }
 
-    /// A sample of a lot brought `good` new pages: releases all URLs of the lot, and follows those that are met later.
+    /// A sample of a lot brought `good` pages that were new or led to new ones (a lot that falls for another reason
+    /// begins with as many as a credit pays for): releases all URLs of the lot, and follows those that are met later.
     /// `site` is the host of one of them; if the lot is `wide` (a family, or siblings), the others are of any host.
     /// [`Frontier::step`] does the work.
     pub fn fall(&mut self, lot: Lot, site: SiteId, wide: bool, good: u64, session: &mut Session) {

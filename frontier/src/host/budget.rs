@@ -2,11 +2,11 @@
 //!
 //! A duplicate spends one page of the budget. A new page earns back four of the pages that were spent. It earns back
 //! one if it differs from other pages only by its pictures, by a text in its chrome (a side bar, say), or by its links
-//! beside a few words or beside pieces that pages of its kind have shown. It earns back nothing if only its links do.
+//! beside pieces that pages of its kind have shown. It earns back nothing if only its links do.
 //! (A page that brings nothing but another arrangement of such pieces spends a quarter: `Frontier::says_little`. So does
 //! a duplicate with a few words of its own: [`Brought::Words`].) A budget never grows beyond its limit. So an endless
-//! space of equal pages ends when its budget is spent, however many new pages came before. A site whose copies come in random order does not spend its budget if clearly fewer than four
-//! fifths of its pages are copies, whatever its size.
+//! space of equal pages ends when its budget is spent, however many new pages came before. A site whose copies come in
+//! random order does not spend its budget if clearly fewer than four fifths of its pages are copies, whatever its size.
 
 use config::OnDuplicate;
 

@@ -34,7 +34,7 @@ pub struct Rules {
 pub struct Learned {
     /// The hosts whose URLs are changed by rewrites that are proven now.
     pub proven: Vec<SiteId>,
-    /// Places where two hosts show different things under URLs of the same form.
+    /// Places where two hosts show different things under the same URLs.
     pub unlike: Vec<Unlike>,
 }
 

@@ -25,7 +25,8 @@ pub enum State {
         /// What is needed to queue it.
         link: Kept,
     },
-    /// Only such pages link to it, and it is held for another reason.
+    /// Only duplicates, or pages whose links are treated in the same way, link to it. It is held as news, or because a
+    /// known corpus has the page that links to it.
     HeldAs {
         /// The reason.
         cause: HoldCause,

@@ -263,8 +263,8 @@ impl State {
         if let State::Stopped { waits, .. } = self { *waits } else { None }
     }
 
-    /// The URL that this one waits for: its first counterpart or its representative. For news, the template in place of
-    /// a URL.
+    /// The URL that this one waits for: its first counterpart or its representative. For news there is no such
+    /// URL: the anchor has the host of the link, and the hash of its template in place of that of a URL.
     pub fn anchor(&self, id: UrlId) -> Option<UrlId> {
         match self {
             State::HeldFor { counterparts, .. } => counterparts.first().copied(),

@@ -54,7 +54,7 @@ pub struct LastRound<'a> {
 
 impl LastRound<'_> {
     /// The estimate of the pages that are lost, and the lower and the upper end of its 95 % interval. `left` has the
-    /// lots with new pages that still have URLs. `fallen` says which families have fallen.
+    /// lots with new pages that still have URLs. `fallen` says which of them, and which families, have fallen.
     pub fn lost(&self, left: &BTreeMap<Lot, u64>, fallen: &dyn Fn(Lot) -> bool) -> [f64; 3] {
         let LastRound { population, .. } = *self;
         let last = || self.results.iter().filter(|(_, result)| result.round == self.number);
