@@ -5,11 +5,11 @@
 //! distribution over all pages (`prior`, empirical Bayes), which is multiplied by the likelihood of what the visits to
 //! this page have shown (`history`). A visit buys *freshness*: time in which the crawl has the page as it is on the
 //! web. A visit is due when the freshness that it is expected to buy reaches the *price* of a fetch, a threshold in
-//! days. The price is at least [`settings::Settings::least_price`], and higher on a host whose delay does not allow all
-//! these visits (`market`). A budget of visits a day can raise it, too; the crawler sets this budget so high that it
-//! never does. A *lesson* is a visit that is made to learn a
-//! change rate (`plan`). `signals` learns how far the dates and lists of a host are true. `scheduler` puts these parts
-//! together. Sitemaps and feeds are read again for their news, at the same price (`news`).
+//! days. The price is at least [`settings::Settings::least_price`], and higher on a host whose delay does not allow
+//! all these visits (`market`). A budget of visits a day can raise it, too; the crawler sets this budget so high that
+//! it never does. A *lesson* is a visit that is made to learn a change rate (`plan`). `signals` learns how far the
+//! dates and lists of a host are true. `scheduler` puts these parts together. Sitemaps and feeds are read again for
+//! their news, at the same price (`news`).
 //!
 //! Nothing here fetches, reads a clock or stores the records of pages.
 

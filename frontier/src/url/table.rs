@@ -56,7 +56,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (
         Kind::Queued,
         Kind::Done,
-        "answered, or given up after its attempts; queued for another visit that was refused: the record of its last visit stays",
+        "answered, or given up after its attempts; queued for another visit that was refused: the last visit stays",
     ),
     (
         Kind::Queued,

@@ -1,7 +1,7 @@
 //! Counts the stopped URLs that wait, by host, rule and folder: learned rules stop them, and their representatives are
 //! not fetched yet. Whether a URL waits is a part of its state, so [`Urls`](super::Urls) counts with each change of a
-//! state. Nothing else counts them, so each count is the number of the records that say so. (In records of earlier versions, no URL says
-//! that it waits.)
+//! state. Nothing else counts them, so each count is the number of the records that say so. (In records of earlier
+//! versions, no URL says that it waits.)
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::SiteId;

@@ -2,17 +2,17 @@
 //! stopped). In `demote`, these are only URLs in traps and URLs that a known corpus has; `keep` has no rescue. The
 //! sample finds pages that are no copies. At the end, the rescue estimates the number of pages that were lost.
 //!
-//! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). A page is *new* if it is no
-//! copy, and has text or media that its host has not shown. A trial *led* to a new page if its page is a copy that links to one, directly or through further copies. A lot
-//! *gained* something if a trial of it was new or led to a new page. A page *opened* a link if the URL of the link was
-//! not met before. A lot that *falls* is released: all its URLs are queued, and those that are found later are
-//! followed. The rescue works in rounds:
+//! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). A page is *new* if it is
+//! no copy, and has text or media that its host has not shown. A trial *led* to a new page if its page is a copy that
+//! links to one, directly or through further copies. A lot *gained* something if a trial of it was new or led to a new
+//! page. A page *opened* a link if the URL of the link was not met before. A lot that *falls* is released: all its
+//! URLs are queued, and those that are found later are followed. The rescue works in rounds:
 //!
 //! 1. A *round* draws one or two URLs from each of as many lots as the budget allows, and queues them as trials. Each
-//!    family of lots ([`frontier::Lots::family`]) has about an equal share of the round, and at least two URLs. First come URLs of lots whose pages
-//!    had the most links that were not found before, and of lots that were not tried yet ([`order::Openness`]). Of
-//!    these, URLs that are farthest from the seeds come first; of those that are equally far, the ones whose
-//!    counterparts led to the most pages ([`led`]).
+//!    family of lots ([`frontier::Lots::family`]) has about an equal share of the round, and at least two URLs. First
+//!    come URLs of lots whose pages had the most links that were not found before, and of lots that were not tried yet
+//!    ([`order::Openness`]). Of these, URLs that are farthest from the seeds come first; of those that are equally
+//!    far, the ones whose counterparts led to the most pages ([`led`]).
 //! 2. When all trials are fetched, each lot with a new page falls ([`frontier::Frontier::fall`]). A lot with a page
 //!    that only led to a new page has gained something, too. (For example, a list that two hosts share may lead to
 //!    pages that only one of them has.) It waits until nothing else is left to try ([`falls`]). If at least
