@@ -62,8 +62,11 @@ pub const VALIDATORS: Space = Space::new(49, "validators", Layout::Points);
 /// Identity of a URL that had no page at its last visit, and to which a link has come since → nothing.
 pub const RELINKED: Space = Space::new(50, "relinked", Layout::Points);
 
+/// Identity of a page whose later visits have brought links to new URLs → how many, and when it was visited last.
+pub const NEW_LINKS: Space = Space::new(51, "new-links", Layout::Points);
+
 /// The spaces above whose keys are identities of hosts or URLs, and whose records are moved unchanged.
-pub const BY_SITE: [Space; 14] = [
+pub const BY_SITE: [Space; 15] = [
     TRIALS,
     LISTED,
     DATED,
@@ -78,6 +81,7 @@ pub const BY_SITE: [Space; 14] = [
     UNVISITED,
     VALIDATORS,
     RELINKED,
+    NEW_LINKS,
 ];
 
 /// All spaces of a crawl directory.

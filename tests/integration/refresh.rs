@@ -4,6 +4,7 @@
 mod archive;
 mod honesty;
 mod links;
+mod new_links;
 mod program;
 mod reach;
 mod relinked;

@@ -1,5 +1,5 @@
-//! How often a list is read: a sitemap, or a feed. A list is worth reading for its *news*: URLs that the crawl has not
-//! met, and changes of pages that it tells of and that are believed.
+//! How often a list is read: a sitemap, a feed, or a page that lists new pages. A list is worth reading for its *news*:
+//! URLs that the crawl has not met, and changes of pages that it tells of and that are believed.
 //!
 //! News waits on the list until the list is read. If news comes at a rate r, then r t of it has come t days after a
 //! reading, and has waited for t / 2 days each. So a reading after t days ends r t² / 2 days of waiting. The price of a
@@ -41,6 +41,11 @@ impl News {
     /// News a day.
     pub fn rate(self) -> f32 {
         (BROUGHT + self.brought) / (DAYS + self.days)
+    }
+
+    /// What a reading buys this many days after the last one: the days of waiting that it ends.
+    pub fn gain(self, days: f32) -> f32 {
+        self.rate() * days * days / 2.0
     }
 
     /// Days from one reading to the next, at this price of a fetch.

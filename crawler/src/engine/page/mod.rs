@@ -27,7 +27,7 @@ use super::standing::{LOOP, NOWHERE, OUT};
 use super::state::EngineState;
 use super::twin::TwinPage;
 use super::vanished::Vanished;
-use super::visits::Ended;
+use super::visits::{Ended, NewLinks};
 use crate::fetch::is_redirect;
 use crate::record::PageRecord;
 use crate::sink::PageOut;
@@ -121,6 +121,9 @@ impl EngineState<'_> {
         // a fetch.
         let is_one_text = matches!(judgement.unique_by, None | Some(UniqueBy::Aside))
             && likeness.is_some_and(|likeness| likeness.is_same);
+        if let Some(before) = before.as_ref().filter(|_| !finding.is_feed) {
+            NewLinks::note(job.page.url, before.fetched_at, ended_at, new_urls, &mut self.ledger.session)?;
+        }
         let new = has_own_words || is_unique && !says_little && !rearranges && !is_one_text;
         self.rescue.fetched(&job, new, counts.new, &mut self.frontier, &mut self.ledger.session);
         self.ledger.stats.count(&judgement.verdict, status);

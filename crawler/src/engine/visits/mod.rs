@@ -24,6 +24,7 @@ mod heard;
 mod listed;
 mod lists;
 mod member;
+mod new_links;
 mod plan;
 mod polls;
 mod reach;
@@ -51,6 +52,7 @@ pub use freshness::{AGES, Freshness, HostRate};
 pub(super) use listed::Listed;
 pub(super) use lists::List;
 use member::{Life, Member, Reach};
+pub(super) use new_links::NewLinks;
 use plan::RoundPlan;
 use roster::Roster;
 pub use round::Round;
@@ -122,7 +124,7 @@ impl Visits {
         let mut roster = Roster::read(session, trusts, priority)?;
         let since = (round.visits > 0).then_some(round.started);
         let RoundPlan { order, checks, reserve, tries, trusted, departed, freshness, refresh, hosts: known } =
-            plan::plan(&mut roster, since, min_age, now);
+            plan::plan(&mut roster, &NewLinks::all(session)?, since, min_age, now);
         round.left = departed;
         round.trusted = trusted.saturating_sub(checks.len() as u64 + round.checked - round.diverged);
         if round.visits == 0 {

@@ -1,7 +1,8 @@
 //! Which pages a round visits, in which order, and which copies it checks.
 //!
 //! The worth of a representative is the freshness that a visit buys now: the weight of its cluster, times the gain that
-//! its change rate and age let expect. Copies are trusted. The *risk* of a copy is the probability that it has
+//! its change rate and age let expect. A page that lists new pages is also worth the days for which these wait
+//! ([`super::new_links`]). Copies are trusted. The *risk* of a copy is the probability that it has
 //! diverged. The copies with the largest product of risk and weight are checked; checks are a small share of the
 //! visits. A copy whose risk is at least one half leaves its cluster unchecked.
 
@@ -15,6 +16,7 @@ use frontier::refresh::time::{DAY, Seconds, days, seconds};
 use frontier::refresh::turns::HostNumber;
 
 use super::member::{Life, Member, Reach};
+use super::new_links::NewLinks;
 use super::roster::Roster;
 
 /// What a round is to do.
@@ -53,9 +55,15 @@ const RETURNS: f32 = 0.1;
 /// The delay that is assumed for each host, in seconds. Only estimates depend on it.
 pub(super) const DELAY: f32 = 1.0;
 
-/// Plans a round at `now_ms`. URLs that were requested at `since` or later belong to this round already; `since` is
+/// Plans a round at `now_ms`. `new_links` are the records of pages that list new pages. URLs that were requested at `since` or later belong to this round already; `since` is
 /// `None` at the beginning of a round. URLs that were requested within `min_age` milliseconds are left out.
-pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, now_ms: Millis) -> RoundPlan {
+pub(super) fn plan(
+    roster: &mut Roster,
+    new_links: &HashMap<u64, NewLinks>,
+    since: Option<Millis>,
+    min_age: Millis,
+    now_ms: Millis,
+) -> RoundPlan {
     let now = seconds(now_ms);
     let (mut trusted, mut departed) = (0, 0);
     let done = |member: &Member| since.is_some_and(|since| member.asked >= since);
@@ -97,7 +105,10 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
             Life::Trouble { .. } if member.never_answered() && !member.relinked => {
                 RETURNS * weight * refresh.gain(host, &member.cluster, age)
             }
-            _ => weight * refresh.gain(host, &member.cluster, age),
+            _ => {
+                let waiting = new_links.get(&member.id.url).map_or(0.0, |links| links.gain(age));
+                weight * (refresh.gain(host, &member.cluster, age) + waiting)
+            }
         };
         if !done(member) && !is_young(member) && !member.rests(now) {
             worth.push((value, at));
