@@ -36,7 +36,7 @@ fn pages_that_list_new_pages_come_first() -> anyhow::Result<()> {
         if path == "/" {
             let sections = (0..SECTIONS).map(|number| format!("<a href=/s{number}>section</a> "));
             let articles = (0..ARTICLES).map(|number| format!("<a href=/p{number}>article</a> "));
-            let links: String = sections.chain(articles).collect();
+            let links: String = articles.chain(sections).collect();
             return html(format!("<title>front</title><p>{}</p>{links}", words(1, 80)));
         }
         match (number("/s"), number("/p"), path.strip_prefix("/n")) {
