@@ -5,10 +5,11 @@
 //! fail.
 //!
 //! The path of a page: [`url`] gives its key, [`page`] reads bytes into text ([`words`]) and links, [`signature`]
-//! fingerprints the text, [`judge`] compares it with every page accepted before (by SHA-256, then within a Hamming distance through
-//! [`hamming`], then by a second look), and [`flow`] decides what becomes of its out-links. [`store`] keeps the state.
-//! Other programs use all of it as a [`stage`], through the [`protocol`] or as a [`filter`] over [`warc`] files, and
-//! [`pipeline`] spreads the work over the cores. Batch jobs over very many documents are in [`corpus`].
+//! fingerprints the text, [`judge`] compares it with every page accepted before (by SHA-256, then within a Hamming
+//! distance through [`hamming`], then by a second look), and [`flow`] decides what becomes of its out-links. [`store`]
+//! keeps the state. Other programs use all of it as a [`stage`], through the [`protocol`] or as a [`filter`] over
+//! [`warc`] files, and [`pipeline`] spreads the work over the cores. Batch jobs over very many documents are in
+//! [`corpus`].
 //!
 //! A crawler that only judges pages needs no feature. The feature `tools`, on by default, adds the modules that only
 //! the program and other programs need.

@@ -210,14 +210,16 @@ fn has_same_text(case: &Case<'_>, before: &Shown) -> bool {
     if before.says_nothing() {
         return case.page.says_nothing();
     }
-    let is_short = before.statement.is_some() && case.page.statement.is_some();
-    if before.text != 0 && case.page.text == before.text || is_short && case.page.statement == before.statement {
+    if let (Some(now), Some(then)) = (&case.page.statement, &before.statement) {
+        // The media of a short page that was not accepted are not stored, so only its statement tells them.
+        let is_same = before.accepted && before.odd.is_some() && case.page.odd == before.odd;
+        return now == then || is_same;
+    }
+    if before.text != 0 && case.page.text == before.text {
         // For a page with little text, title and media count as well.
         return case.page.statement == before.statement;
     }
     match (&case.page.odd, &before.odd) {
-        // The media of a short page that was not accepted are not stored, so only its statement tells them.
-        (Some(now), Some(then)) if is_short => before.accepted && now == then,
         (Some(now), Some(then)) => now.is_same(then),
         _ => false,
     }

@@ -99,8 +99,9 @@ impl Sightings {
         text.hashes.iter().any(|hash| self.has(*hash, page))
     }
 
-    /// Notes the running texts of a page that its twin lacks. `is_of_host`: the twin is a page of the same host. A host may show a text on all its pages, and the twin may be a page of
-    /// another host. Then this text is no evidence that texts take turns.
+    /// Notes the running texts of a page that its twin lacks. `is_of_host`: the twin is a page of the same host. A
+    /// host may show a text on all its pages, and the twin may be a page of another host. Then this text is no
+    /// evidence that texts take turns.
     pub(super) fn note_texts(&mut self, case: &Case<'_>, texts: &[Aside], is_of_host: bool) {
         let page = case.id.url.url;
         let again = |hash: &u32| self.find(*hash).is_some_and(|at| self.seen[at].again);

@@ -108,8 +108,9 @@ pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
     /// How much of the page is new, 0..1. It is 1 for a unique page, 0 for an exact or unchanged one, and 0.5 for one
-    /// that is not judged. For a near-duplicate it is `1 - resemblance * (1 + links) / 2`, where `links` is the share of the page's content links that
-    /// its twin has too. For a known document it is `1 - resemblance`, because nothing is known about its links.
+    /// that is not judged. For a near-duplicate it is `1 - resemblance * (1 + links) / 2`, where `links` is the share
+    /// of the page's content links that its twin has too. For a known document it is `1 - resemblance`, because
+    /// nothing is known about its links.
     pub novelty: f32,
     /// For a unique page with the text of an earlier page: what makes it unique. `None` if its text is new.
     pub unique_by: Option<UniqueBy>,

@@ -106,6 +106,9 @@ impl EngineState<'_> {
 
         let changed = judgement.changed(before.as_ref().and_then(|before| before.shown.as_ref()), shown.as_ref());
         self.learn_honesty(&job, before.as_ref(), &finding, changed)?;
+        if let Some(before) = before.as_ref().filter(|_| !finding.is_feed) {
+            NewLinks::note(job.page.url, before.fetched_at, ended_at, new_urls, &mut self.ledger.session)?;
+        }
         // A near-duplicate with words of its own is no copy that could be trusted.
         let has_own_content = content.is_some_and(|content| content.shows == job.page.url.url);
         let copy_of = judgement.verdict.twin().filter(|_| !has_own_content);
@@ -121,9 +124,6 @@ impl EngineState<'_> {
         // a fetch.
         let is_one_text = matches!(judgement.unique_by, None | Some(UniqueBy::Aside))
             && likeness.is_some_and(|likeness| likeness.is_same);
-        if let Some(before) = before.as_ref().filter(|_| !finding.is_feed) {
-            NewLinks::note(job.page.url, before.fetched_at, ended_at, new_urls, &mut self.ledger.session)?;
-        }
         let new = has_own_words || is_unique && !says_little && !rearranges && !is_one_text;
         self.rescue.fetched(&job, new, counts.new, &mut self.frontier, &mut self.ledger.session);
         self.ledger.stats.count(&judgement.verdict, status);

@@ -23,13 +23,13 @@
 //!    found before. So the rescue follows lists to the pages that they list. Most rounds try only those of these lots
 //!    whose pages had the most such links ([`order::retain_opening`]). A second URL of a lot is tried after all other
 //!    lots.
-//! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds if many URLs are held back, or when
-//!    nothing is left to try, the last round draws single URLs from everything that is still held or stopped, the same
-//!    share from each section of each lot ([`frontier::Strata`]). The share of pages in this sample that were new, or
-//!    led to new ones, gives the estimate ([`last`]). A lot that has gained something, in any round, falls now if its
-//!    trials of all rounds gained at least one page for each [`Rescue::WORTH`] URLs that the newest round drew from it,
-//!    or if at most [`Rescue::FEW`] of its URLs are left. If it does not fall, each of its sections that has gained
-//!    something is tested in the same way.
+//! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the
+//!    last round draws single URLs from everything that is still held or stopped, the same share from each section of
+//!    each lot ([`frontier::Strata`]). The share of pages in this sample that were new, or led to new ones, gives the
+//!    estimate ([`last`]). A lot that has gained something, in any round, falls now if its trials of all rounds gained
+//!    at least one page for each [`Rescue::WORTH`] URLs that the newest round drew from it, or if at most
+//!    [`Rescue::FEW`] of its URLs are left. If it does not fall, each of its sections that has gained something is
+//!    tested in the same way.
 //!
 //! The budget bounds the number of URLs that are drawn. The URLs of fallen lots are fetched in addition; [`falls`] says
 //! what bounds these for a lot that falls before it has gained anything. Rounds and trials are part of the state, so a
@@ -120,8 +120,6 @@ impl Rescue {
     const OF_ROUND: u64 = 5;
     /// The largest number of rounds before the last one. Each of them reads all URLs that are held or stopped.
     const ROUNDS: u32 = 60;
-    /// If no more URLs are held or stopped than this, there may be more rounds. (Each link of a chain takes a round.)
-    const FEW_HELD: u64 = 1_000;
     /// One round in this many draws from all lots alike. The others draw only from lots whose pages had the most links
     /// that were not found before.
     const ALL_LOTS: u32 = 8;
@@ -268,8 +266,7 @@ impl Rescue {
         // If lots wait, so much is kept for trying them again.
         let kept = if is_again || waiting.is_empty() { 0 } else { Self::OF_ROUND };
         let left = unspent.saturating_sub(reserved + kept).max(again);
-        let has_many = states.held() + states.stopped() > Self::FEW_HELD;
-        if has_many && self.state.number >= Self::ROUNDS || left == 0 {
+        if self.state.number >= Self::ROUNDS || left == 0 {
             return Ok(None);
         }
         // Small rounds get deeper into a site for the same number of fetches.

@@ -38,9 +38,11 @@ impl NewLinks {
         Ok(())
     }
 
-    /// What a visit buys this many days after the last one, in days for which new pages have waited.
+    /// What a visit buys this many days after the last one, in days for which new pages have waited. It is at most as
+    /// much as one page that has waited all the time. Otherwise a trap, whose pages name new URLs without end, would
+    /// take the visits of all other pages.
     pub fn gain(self, days: f32) -> f32 {
-        self.news.gain(days)
+        self.news.gain(days).min(days)
     }
 
     /// The records of all pages that have one, by the hash of the URL.

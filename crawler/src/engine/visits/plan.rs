@@ -55,8 +55,9 @@ const RETURNS: f32 = 0.1;
 /// The delay that is assumed for each host, in seconds. Only estimates depend on it.
 pub(super) const DELAY: f32 = 1.0;
 
-/// Plans a round at `now_ms`. `new_links` are the records of pages that list new pages. URLs that were requested at `since` or later belong to this round already; `since` is
-/// `None` at the beginning of a round. URLs that were requested within `min_age` milliseconds are left out.
+/// Plans a round at `now_ms`. `new_links` are the records of pages that list new pages. URLs that were requested at
+/// `since` or later belong to this round already; `since` is `None` at the beginning of a round. URLs that were
+/// requested within `min_age` milliseconds are left out.
 pub(super) fn plan(
     roster: &mut Roster,
     new_links: &HashMap<u64, NewLinks>,

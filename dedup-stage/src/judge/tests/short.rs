@@ -94,7 +94,7 @@ fn a_date_does_not_change_a_stub_and_its_present_statement_finds_copies() {
     let mut web = web();
     let page = |text: &str, day: u32| {
         format!(
-            "<title>Mill</title><h1>The mill</h1><p>{text}</p><div>Seen on {day} May</div><footer>at {day}:05 pm</footer>"
+            "<title>Mill 1</title><h1>The mill</h1><p>{text}</p><div>Seen on {day} May</div><footer>at {day}:05 pm</footer>"
         )
     };
     let unchanged = Verdict::Unchanged { bytes: true, of: None, known: None };
@@ -103,6 +103,8 @@ fn a_date_does_not_change_a_stub_and_its_present_statement_finds_copies() {
     assert_eq!(web.verdict("http://a.test/", &page("open", 5)), unchanged);
     // The two digests of the page: of its body and of its statement.
     assert_eq!(web.entries(spaces::DIGESTS), 2);
+    assert_eq!(web.verdict("http://a.test/", &page("open", 5).replace("Mill 1", "Mill 2")), unchanged, "its title");
+    assert_eq!(web.verdict("http://a.test/", &page("open", 5)), unchanged);
     let copy = |day: u32| page("open", day).replace("<p>", "<p >");
     let of = web.id("http://a.test/", 1);
     assert_eq!(web.verdict("http://b.test/", &copy(5)), Verdict::Near { of, distance: 0, resemblance: 1.0 });
