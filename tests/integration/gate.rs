@@ -11,8 +11,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use crawler::estimate::{LastEstimate, Lost};
 use tests::gate::{
-    Archives, Branches, Crawled, Dates, Franchise, Honest, Lists, Menus, Parts, Sections, Shape, Site, Tenants, TownAt,
-    Trap, run, walk,
+    Archives, Branches, Crawled, Dates, Franchise, Honest, Lists, Menus, Parts, Sections, Shape, Site, Snapshot,
+    Tenants, TownAt, Trap, run, walk,
 };
 
 /// The settings of the gate: the default, and without the rescue at the end.
@@ -279,6 +279,30 @@ fn the_end_of_a_chain_that_was_given_up_is_told() -> anyhow::Result<()> {
         // What lies behind one URL counts as far as it is not more than what was fetched.
         let told = missed.min(0.5 * seen.urls.len() as f64);
         assert!(low <= missed && told <= high, "{pages} pages: {missed} missed, {low} to {high}");
+    }
+    Ok(())
+}
+
+/// Catches a crawl that is silent about a copied chain of which only one URL is held, and behind which the original goes
+/// on where its copy ends.
+#[test]
+fn what_may_lie_behind_the_end_of_an_old_copy_is_told() -> anyhow::Result<()> {
+    for folders in [false, true] {
+        // The budget of the rescue leads to the end of a short copy, but not to that of a long one.
+        for (copied, chapters) in [(15, 15), (15, 200), (100, 100), (100, 400)] {
+            let site: Arc<dyn Site> = Arc::new(Snapshot::draw(copied, copied, chapters, folders));
+            let truth = walk(&*site);
+            let Crawled { seen, stats, lost, .. } = run(&site, DROP)?;
+            let missed = truth.things.len() - seen.things.len();
+            let lost = stats.lost(lost.map(|lost| LastEstimate { lost, held_back: stats.held + stats.stopped }));
+            let high = lost.context("an estimate")?.high;
+            let case = format!("{copied} of {chapters} chapters copied, folders: {folders}");
+            println!("{case}: {missed} missed, at most {high:.0}, {} open ends", stats.open_ends);
+            assert_eq!(missed > 0, chapters == 400, "{case}");
+            assert_eq!(stats.open_ends, u64::from(copied == 100), "{case}: one URL is held, or none");
+            // What lies behind one URL counts as far as it is not more than what was fetched.
+            assert!(high >= missed.min(seen.urls.len() / 2) as f64, "{case}: {missed} missed, at most {high}");
+        }
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use frontier::{Detail, Failure, HostState, Millis, SkipReason};
 use url::Url;
 
 use super::error::Result;
-use super::rescue::{self, is_open_end};
+use super::rescue::{self, OpenEnds};
 use super::state::{EngineState, withheld_for};
 use super::stats::{LongDelays, StopReason};
 use super::unread;
@@ -33,9 +33,9 @@ impl EngineState<'_> {
         let (mut tls, mut unread) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
         let urls = &self.settings.urls;
         let (session, hosts) = (&self.ledger.session, &mut self.hosts);
-        let mut open_ends = 0;
+        let (ends, mut open_ends) = (OpenEnds::read(session)?, 0);
         write_skipped(dir, &self.frontier, &|id| rules?.get(id), session, &mut |skipped, source| {
-            open_ends += u64::from(is_open_end(skipped, source));
+            open_ends += u64::from(ends.has(skipped, source, session));
             if let Some(limit) = limit(skipped.reason, skipped.detail) {
                 *beyond.entry(limit.to_owned()).or_default() += 1;
             }

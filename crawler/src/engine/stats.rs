@@ -86,8 +86,8 @@ pub struct Stats {
     /// At the end of a run: the number of URLs that are held or stopped, and whose counterpart or representative had no
     /// good answer.
     pub uncovered: u64,
-    /// URLs that are held, were never tried, and lead on from pages that were only fetched as trials: the ends of
-    /// chains and trees that were given up. The estimate does not know how many pages lie behind them.
+    /// At the end of a run: the number of held URLs behind which nobody knows how many pages lie. They were never
+    /// tried, and were met only on pages that were fetched as trials ([`super::rescue::OpenEnds`]).
     pub open_ends: u64,
     /// Whether the last run fetched everything: see `complete` in OUTPUT.md.
     pub complete: bool,

@@ -38,12 +38,15 @@ fn end_of_run(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
         "done" if stats.walls_with_account + stats.refused_with_account > 0 => walled(stats, lost),
         "done" if stats.complete && !stats.beyond.is_empty() => limited(stats),
         "done" if stats.complete => match lost.map_or(0.0, |lost| lost.high.round()) {
-            0.0 => "It is complete: nothing in scope is left to fetch.".into(),
+            0.0 if stats.open_ends == 0 => "It is complete: nothing in scope is left to fetch.".into(),
             high => {
-                let (held, high) = (are(stats.held + stats.stopped), units::count(high as u64));
+                let all = stats.held + stats.stopped;
+                let (held, high) = (are(all), units::count(high as u64));
+                let copies = if all == 1 { "a copy of a fetched page" } else { "copies of fetched pages" };
                 format!(
-                    "All that was queued is fetched. {held} held back as copies of fetched pages: among them, and behind them \
-                     as far as a sample shows, are at most {high} new pages (95 %)."
+                    "All that was queued is fetched. {held} held back as {copies}: among them, and behind them as far as a \
+                     sample shows, are at most {high} new pages (95 %).{}",
+                    open_ends(stats)
                 )
             }
         },
@@ -171,14 +174,18 @@ fn done(stats: &Stats, lost: Option<Lost>) -> String {
             " A sample of what is held back had new pages: an estimated {lost} unique pages are lost."
         ));
     }
-    if stats.open_ends > 0 {
-        let (ends, were) = (units::count(stats.open_ends), if stats.open_ends == 1 { "was" } else { "were" });
-        text.push_str(&format!(
-            " {ends} of the held URLs {were} met only on pages that were fetched as trials, and not tried: what lies behind is \
-             unknown."
-        ));
-    }
+    text.push_str(&open_ends(stats));
     text
+}
+
+/// The open ends of a crawl, as a sentence.
+fn open_ends(stats: &Stats) -> String {
+    let (ends, were) = (units::count(stats.open_ends), if stats.open_ends == 1 { "was" } else { "were" });
+    let text = format!(
+        " {ends} of the held URLs {were} met only on pages that were fetched as trials, and not tried: what lies behind is \
+         unknown."
+    );
+    if stats.open_ends == 0 { String::new() } else { text }
 }
 
 fn are(count: u64) -> String {
@@ -200,6 +207,10 @@ mod tests {
         {
             let text = ending(&Stats { open_ends, ..stats.clone() }, "done", Some(Lost::default()));
             assert!(text.contains(said), "{text}");
+            // An open end may have a counterpart that was fetched.
+            let stats = Stats { open_ends, complete: true, uncovered: 0, ..stats.clone() };
+            let text = ending(&stats, "done", Some(Lost::default()));
+            assert!(text.contains(said) && text.contains("as a copy of a fetched page"), "{text}");
         }
     }
 

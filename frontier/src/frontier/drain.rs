@@ -118,6 +118,11 @@ impl Frontier {
         self.fallen.has(lot)
     }
 
+    /// Whether the URLs of a lot that are met now are followed, because the lot has fallen and still brings enough.
+    pub fn is_followed(&self, lot: Lot) -> bool {
+        self.fallen.are_followed(lot)
+    }
+
     /// A URL of the host `site` was followed because its lot has fallen, and its page was fetched.
     pub fn lot_brought(&mut self, lot: Lot, site: SiteId, new: bool, session: &mut Session) {
         if self.fallen.brought(lot, new, session) {

@@ -54,8 +54,8 @@ pub struct LastRound<'a> {
 
 impl LastRound<'_> {
     /// The estimate of the pages that are lost, and the lower and the upper end of its 95 % interval. `left` has the
-    /// lots with new pages that still have URLs. `fallen` says which of them, and which families, have fallen.
-    pub fn lost(&self, left: &BTreeMap<Lot, u64>, fallen: &dyn Fn(Lot) -> bool) -> [f64; 3] {
+    /// lots with new pages that still have URLs. `followed` says of which lots and families URLs are still followed.
+    pub fn lost(&self, left: &BTreeMap<Lot, u64>, followed: &dyn Fn(Lot) -> bool) -> [f64; 3] {
         let LastRound { population, .. } = *self;
         let last = || self.results.iter().filter(|(_, result)| result.round == self.number);
         let drawn: u64 = last().map(|(_, result)| result.drawn_newest).sum();
@@ -67,19 +67,19 @@ impl LastRound<'_> {
         for (lot, result) in last().filter(|(_, result)| result.gained_newest > 0) {
             if left.contains_key(lot) {
                 here += result.gained_newest;
-            } else if !fallen(result.family) {
+            } else if !followed(result.family) {
                 elsewhere += weight(result.gained_newest + result.after_fall, share);
             }
         }
         let left_over = population.saturating_sub(drawn);
-        let behind = self.behind(left_over.min(self.held_back), drawn, fallen);
+        let behind = self.behind(left_over.min(self.held_back), drawn, followed);
         let of = |left: u64, new: u64| estimate(Sample { left, drawn, new: new.min(drawn) });
         let unknown = Lost { estimate: 0.0, low: 0.0, high: self.held_back as f64 };
         // The upper end comes from the whole sample. The rest of the sample alone would give a value that is too low,
         // because the same sample has decided which lots were released. Lots elsewhere do not raise the lower end: the
         // new pages of one lot are missed all together or not at all.
         let rest = of(left_over + behind, here + elsewhere.round() as u64).zip(of(left_over, here));
-        let farthest = self.behind(self.held_back, drawn, fallen);
+        let farthest = self.behind(self.held_back, drawn, followed);
         let farthest = if self.held_back == 0 { 0 } else { farthest.max(self.unmet.min(self.fetched)) };
         let most = of(left_over + farthest, (here + elsewhere.round() as u64).max(all));
         let lost = rest.zip(most).map_or(unknown, |((rest, here), most)| Lost {
@@ -98,8 +98,8 @@ impl LastRound<'_> {
     /// The number of URLs, not found yet, that lie behind `left` URLs, if each page has as many links to such URLs as
     /// the `drawn` ones had. This is the total progeny of a branching process. If a page has one such link or more, it
     /// has no end.
-    fn behind(&self, left: u64, drawn: u64, fallen: &dyn Fn(Lot) -> bool) -> u64 {
-        let is_left = |lot: Lot, result: &LotResults| !fallen(lot) && !fallen(result.family);
+    fn behind(&self, left: u64, drawn: u64, followed: &dyn Fn(Lot) -> bool) -> u64 {
+        let is_left = |lot: Lot, result: &LotResults| !followed(lot) && !followed(result.family);
         let last = self.results.iter().filter(|(lot, result)| result.round == self.number && is_left(**lot, result));
         let opened: u64 = last.map(|(_, result)| result.opened_newest).sum();
         let links = opened as f64 / drawn.max(1) as f64;

@@ -59,7 +59,7 @@ use falls::Falls;
 use last::LastRound;
 use led::Led;
 use looks::{counterparts, draw_from_each, left_of};
-pub(super) use open_ends::is_open_end;
+pub(super) use open_ends::OpenEnds;
 use order::{Openness, done_with, retain_opening};
 use record::{TrialRecord, put, read};
 use results::{LotResults, Results, families};
@@ -142,7 +142,8 @@ impl Rescue {
             return;
         }
         let source = job.source.map(|page| page.url);
-        let result = |trial| TrialRecord { new: Some(new), opened, source, ..trial };
+        let during = self.state.number;
+        let result = |trial| TrialRecord { new: Some(new), opened, source, during, ..trial };
         if job.via == Via::Rescue
             && let Some(trial) = read(job.page.url, session)
         {
@@ -237,12 +238,12 @@ impl Rescue {
         let units = results.by(unit);
         let left = self.left_with_new(&units, unit, frontier, ledger)?;
         let unmet = led::behind(&counterparts(frontier, ledger)?, &ledger.session)?;
-        let fallen = |lot| frontier.has_fallen(lot);
+        let followed = |lot| frontier.is_followed(lot);
         let RescueState { number, population, .. } = self.state;
         self.state.held_back = held_back;
         let (fetched, opened) = (ledger.stats.pages, results.new.mean_opened());
         let last = LastRound { results: &units, number, population, held_back, fetched, unmet, opened };
-        self.state.lost = Some(last.lost(&left, &fallen));
+        self.state.lost = Some(last.lost(&left, &followed));
         self.save(ledger);
         Ok(())
     }

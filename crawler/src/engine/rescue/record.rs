@@ -34,6 +34,9 @@ pub struct TrialRecord {
     pub section: Lot,
     /// Its siblings; 0 if it was not drawn, or is not held for a counterpart.
     pub siblings: Lot,
+    /// The round during which it was fetched: that which drew it, or the newest one then. Earlier versions did not
+    /// write it (0).
+    pub during: u32,
 }
 
 impl TrialRecord {
@@ -58,8 +61,11 @@ pub fn put(id: UrlId, trial: TrialRecord, session: &mut Session) {
 /// Decodes a trial. Trials of earlier versions have fewer fields.
 pub fn decode(bytes: &[u8]) -> store::Result<TrialRecord> {
     codec::decode(bytes, "a trial").or_else(|error| {
-        let trial = if let Ok((round, lot, new, led, opened, source, family, section)) = codec::decode(bytes, "a trial")
+        let trial = if let Ok((round, lot, new, led, opened, source, family, section, siblings)) =
+            codec::decode(bytes, "a trial")
         {
+            TrialRecord { round, lot, new, led, opened, source, family, section, siblings, during: 0 }
+        } else if let Ok((round, lot, new, led, opened, source, family, section)) = codec::decode(bytes, "a trial") {
             TrialRecord { round, lot, new, led, opened, source, family, section, ..TrialRecord::default() }
         } else if let Ok((round, lot, new, led, opened, source, family)) = codec::decode(bytes, "a trial") {
             TrialRecord { round, lot, new, led, opened, source, family, section: lot, ..TrialRecord::default() }
