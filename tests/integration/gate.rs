@@ -12,7 +12,7 @@ use anyhow::Context;
 use crawler::estimate::{LastEstimate, Lost};
 use tests::gate::{
     Archives, Branches, Crawled, Dates, Franchise, Honest, Lists, Menus, Parts, Sections, Shape, Site, Snapshot,
-    Tenants, TownAt, Trap, run, walk,
+    Tenants, TownAt, Trap, Wildcard, run, walk,
 };
 
 /// The settings of the gate: the default, and without the rescue at the end.
@@ -302,6 +302,21 @@ fn what_may_lie_behind_the_end_of_an_old_copy_is_told() -> anyhow::Result<()> {
             assert_eq!(stats.open_ends, u64::from(copied == 100), "{case}: one URL is held, or none");
             // What lies behind one URL counts as far as it is not more than what was fetched.
             assert!(high >= missed.min(seen.urls.len() / 2) as f64, "{case}: {missed} missed, at most {high}");
+        }
+    }
+    Ok(())
+}
+
+/// Catches a domain without end that is asked for ever, because each of its hosts is tried anew.
+#[test]
+fn hosts_without_end_are_given_up() -> anyhow::Result<()> {
+    for links in [1, 3] {
+        let site: Arc<dyn Site> = Arc::new(Wildcard::draw(links as u64, 100, links));
+        for settings in [DROP, STRICT] {
+            let Crawled { seen, .. } = run(&site, &[settings, &[("scope.scope", "domain")]].concat())?;
+            println!("{links} links: {} fetches, {} articles", seen.urls.len(), seen.things.len());
+            assert_eq!(seen.things.len(), 100, "all articles are fetched");
+            assert!(seen.urls.len() < 1_000, "{} fetches", seen.urls.len());
         }
     }
     Ok(())

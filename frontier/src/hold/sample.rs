@@ -63,6 +63,8 @@ pub struct SampleSpec {
 /// What a URL promises. The fields are compared in the order in which they stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prospect {
+    /// Whether URLs that are held for the same counterpart have brought something.
+    pub siblings: bool,
     /// How much its lot has opened so far: the more, the earlier it comes. At most [`Prospect::MOST_OPEN`] counts.
     pub opens: u8,
     /// The number of links from the seeds: URLs that are farther come earlier.
@@ -75,11 +77,11 @@ impl Prospect {
     /// The largest value of `opens`.
     pub const MOST_OPEN: u8 = 15;
 
-    /// The place in the order, in the upper 20 bits. The best prospect has the lowest place.
+    /// The place in the order, in the upper 21 bits. The best prospect has the lowest place.
     fn place(self) -> u64 {
         let capped = |value: u32| u64::from(!u8::try_from(value).unwrap_or(u8::MAX));
         let opens = Self::MOST_OPEN - self.opens.min(Self::MOST_OPEN);
-        u64::from(opens) << 60 | capped(self.depth) << 52 | capped(self.led) << 44
+        u64::from(!self.siblings) << 63 | u64::from(opens) << 59 | capped(self.depth) << 51 | capped(self.led) << 43
     }
 }
 
@@ -135,7 +137,7 @@ impl Draw {
     /// Where a URL stands in the order of the sample.
     fn place(&self, drawn: &Drawn, prospect: Prospect) -> u64 {
         let order = xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), self.round);
-        if self.spec.best_first { prospect.place() | order >> 20 } else { order }
+        if self.spec.best_first { prospect.place() | order >> 21 } else { order }
     }
 
     fn leave_out(&mut self, place: u64) {
@@ -209,7 +211,7 @@ mod tests {
         for url in 0..600 {
             let (drawn, lot) = (drawn(url, url % 23), url % 23);
             let led = u32::from(url % 46 < 23);
-            draw.show(drawn, Prospect { opens: opens(lot), depth: drawn.depth, led });
+            draw.show(drawn, Prospect { opens: opens(lot), depth: drawn.depth, led, ..Prospect::default() });
         }
         let sample = draw.end();
         for family in 1_000..1_004 {
@@ -223,10 +225,11 @@ mod tests {
 
     #[test]
     fn what_opens_more_comes_before_what_is_farther_and_that_before_what_led_to_more() {
-        let of = |opens, depth, led| Prospect { opens, depth, led }.place();
+        let of = |opens, depth, led| Prospect { siblings: false, opens, depth, led }.place();
         let order =
             [of(200, 0, 0), of(15, 0, 0), of(14, 300, 300), of(14, 255, 0), of(14, 7, 0), of(0, 7, 9), of(0, 7, 8)];
         assert!(order.is_sorted(), "{order:?}");
         assert_eq!(order[0], order[1]);
+        assert!(Prospect { siblings: true, ..Prospect::default() }.place() < order[0], "siblings come first");
     }
 }

@@ -24,6 +24,7 @@ mod traps;
 mod twins;
 mod walk;
 mod webs;
+mod wildcard;
 
 pub use archives::Archives;
 pub use attacks::{Attack, Copied, Junk};
@@ -45,3 +46,4 @@ pub use traps::Trap;
 pub use twins::{Place, Twins};
 pub use walk::{Walked, walk};
 pub use webs::Honest;
+pub use wildcard::Wildcard;

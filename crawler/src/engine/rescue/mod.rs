@@ -10,8 +10,8 @@
 //!
 //! 1. A *round* draws one or two URLs from each of as many lots as the budget allows, and queues them as trials. Each
 //!    family of lots ([`frontier::Lots::family`]) has about an equal share of the round, and at least two URLs. First
-//!    come URLs of lots whose pages had the most links that were not found before, and of lots that were not tried yet
-//!    ([`order::Openness`]). Of these, URLs that are farthest from the seeds come first; of those that are equally
+//!    come URLs whose siblings have brought something ([`siblings`]). Next come those of lots whose pages had the most
+//!    links that were not found before, and of lots that were not tried yet ([`order::Order`]). Of these, URLs that are farthest from the seeds come first; of those that are equally
 //!    far, the ones whose counterparts led to the most pages ([`led`]).
 //! 2. When all trials are fetched, each lot with a new page falls ([`frontier::Frontier::fall`]). A lot with a page
 //!    that only led to a new page has gained something, too. (For example, a list that two hosts share may lead to
@@ -50,7 +50,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use config::Settings;
 use dedup_stage::store::{self, Session};
-use frontier::{Draw, Drawn, Frontier, Job, Lot, Lots, Prospect, Sample, SampleSpec, Via};
+use frontier::{Draw, Drawn, Frontier, Job, Lot, Lots, Sample, SampleSpec, Via};
 
 use super::error::Result;
 use super::ledger::Ledger;
@@ -60,7 +60,7 @@ use last::LastRound;
 use led::Led;
 use looks::{counterparts, draw_from_each, left_of};
 pub(super) use open_ends::OpenEnds;
-use order::{Openness, done_with, retain_opening};
+use order::{Order, done_with, retain_opening};
 use record::{TrialRecord, put, read};
 use results::{LotResults, Results, families};
 use state::RescueState;
@@ -196,7 +196,7 @@ impl Rescue {
             self.estimate(&results, frontier, ledger)?;
             return Ok(false);
         }
-        if let Some(sample) = self.round(budget, &lots, &falls.waiting, frontier, ledger)? {
+        if let Some(sample) = self.round(budget, &lots, &results, &falls.waiting, frontier, ledger)? {
             return self.begin(false, sample, frontier, ledger);
         }
         if self.count_again(&results) {
@@ -253,6 +253,7 @@ impl Rescue {
         &mut self,
         budget: u64,
         lots: &BTreeMap<Lot, LotResults>,
+        results: &Results,
         waiting: &HashSet<Lot>,
         frontier: &mut Frontier,
         ledger: &Ledger,
@@ -277,12 +278,12 @@ impl Rescue {
         let of_family = (count(part) / crowd.families.max(1)).max(Self::OF_LOT);
         let spec = SampleSpec { wanted: count(part), of_lot, of_family, best_first: true };
         let is_open_to_all = (self.state.number + 1).is_multiple_of(Self::ALL_LOTS);
-        let openness = if is_open_to_all { Openness::default() } else { Openness::of(lots) };
+        let order = if is_open_to_all { Order::default() } else { Order::of(lots, results) };
         // If one URL of a lot was tried in vain, the lot is tried once more when no other lot is left.
         for enough in [1, 2] {
             let mut done = done_with(lots, enough);
             done.extend(waiting);
-            let mut sample = self.draw(spec, &done, &openness, frontier, ledger)?;
+            let mut sample = self.draw(spec, &done, &order, frontier, ledger)?;
             if !sample.drawn.is_empty() {
                 self.crowd = Some(Crowd { lots: sample.lots, families: sample.families });
                 if !is_open_to_all {
@@ -315,7 +316,7 @@ impl Rescue {
             return Ok(crowd);
         }
         let none = SampleSpec { wanted: 0, of_lot: 0, of_family: 0, best_first: false };
-        let sample = self.draw(none, &done_with(lots, 1), &Openness::default(), frontier, ledger)?;
+        let sample = self.draw(none, &done_with(lots, 1), &Order::default(), frontier, ledger)?;
         Ok(Crowd { lots: sample.lots, families: sample.families })
     }
 
@@ -351,7 +352,7 @@ impl Rescue {
         &mut self,
         spec: SampleSpec,
         done: &HashSet<Lot>,
-        openness: &Openness,
+        order: &Order,
         frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<Sample> {
@@ -366,8 +367,8 @@ impl Rescue {
         let mut draw = Draw::new(spec, u64::from(self.state.number));
         frontier.each_held_back(&ledger.session, &mut |drawn| {
             if !done.contains(&drawn.lots.lot) {
-                let (depth, led) = (drawn.depth, drawn.stands_in.map_or(0, |url| led.of(url)));
-                draw.show(drawn, Prospect { opens: openness.level(drawn.lots.lot), depth, led });
+                let prospect = order.prospect(&drawn, drawn.stands_in.map_or(0, |url| led.of(url)));
+                draw.show(drawn, prospect);
             }
         })?;
         Ok(draw.end())

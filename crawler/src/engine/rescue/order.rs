@@ -4,29 +4,41 @@ use std::collections::{BTreeMap, HashSet};
 
 use frontier::{Drawn, Lot, Prospect};
 
-use super::results::LotResults;
+use super::results::{LotResults, Results};
 
-/// How much each lot opens, for the order in which its URLs are drawn.
+/// What decides the order in which URLs are drawn.
 #[derive(Clone, Debug, Default)]
-pub struct Openness {
+pub struct Order {
+    /// How much each lot opens, in levels.
     tried: BTreeMap<Lot, u8>,
+    /// The level of lots that were not tried.
     untried: u8,
+    /// The siblings that are to be tried first.
+    siblings: HashSet<Lot>,
 }
 
-impl Openness {
-    /// The levels of these lots: the binary logarithm of the mean number of links that were not found before. So a list
+impl Order {
+    /// The order that follows from the results of these lots. The level of a lot is the binary logarithm of the mean number of links that were not found before. So a list
     /// of twenty pages comes before the pages that it lists, and two lists of nearly equal length are equal.
-    pub fn of(lots: &BTreeMap<Lot, LotResults>) -> Self {
+    /// Siblings that have gained something come first until it is clear whether they fall.
+    pub fn of(lots: &BTreeMap<Lot, LotResults>, results: &Results) -> Self {
         let level = |opens: f64| ((opens + 1.0).log2() as u8).min(Prospect::MOST_OPEN);
         let tried: BTreeMap<_, _> = lots.iter().map(|(lot, result)| (*lot, level(result.opens()))).collect();
         let untried = tried.values().copied().max().unwrap_or_default();
-        Self { tried, untried }
+        let siblings = results.siblings.iter().filter(|(_, of)| of.are_promising()).map(|(lot, _)| *lot).collect();
+        Self { tried, untried, siblings }
+    }
+
+    /// What a URL promises. `led` is the number of pages first found through its counterpart.
+    pub fn prospect(&self, drawn: &Drawn, led: u32) -> Prospect {
+        let Drawn { lots, depth, .. } = *drawn;
+        Prospect { siblings: self.siblings.contains(&lots.siblings), opens: self.level(lots.lot), depth, led }
     }
 
     /// The level of a lot. A lot that was not tried yet has the level of the best one that was. So a lot that was not
     /// tried comes first if it is farther from the seeds. A chain whose pages open one link each is followed to its end
     /// before another chain is begun.
-    pub fn level(&self, lot: Lot) -> u8 {
+    fn level(&self, lot: Lot) -> u8 {
         self.tried.get(&lot).copied().unwrap_or(self.untried)
     }
 }
@@ -52,17 +64,32 @@ mod tests {
     use dedup_stage::url::UrlId;
     use frontier::Lots;
 
+    use super::super::siblings::SiblingResults;
     use super::*;
 
     #[test]
     fn lists_and_what_was_not_tried_come_before_what_lists_show() {
         let tried = |trials, opened| LotResults { trials, opened, ..LotResults::default() };
         let lots = [(1, tried(2, 50)), (2, tried(1, 24)), (3, tried(8, 16)), (4, tried(1, 0)), (5, tried(1, 0))];
-        let openness = Openness::of(&lots.map(|(lot, result)| (Lot(lot), result)).into());
+        let openness = Order::of(&lots.map(|(lot, result)| (Lot(lot), result)).into(), &Results::default());
         let [list, other_list, page, untried] = [1, 2, 3, 6].map(|lot| openness.level(Lot(lot)));
         assert!(page < untried && untried == list && list == other_list, "{page} {untried} {list} {other_list}");
-        let endless = Openness::of(&[(Lot(1), tried(1, 1 << 40))].into());
+        let endless = Order::of(&[(Lot(1), tried(1, 1 << 40))].into(), &Results::default());
         assert_eq!((endless.level(Lot(1)), endless.level(Lot(2))), (Prospect::MOST_OPEN, Prospect::MOST_OPEN));
+    }
+
+    #[test]
+    fn siblings_come_first_until_it_is_clear_whether_they_fall() {
+        let is_first = |tried, gained| {
+            let of = SiblingResults { tried, gained, ..SiblingResults::default() };
+            let mut results = Results::default();
+            results.siblings.insert(Lot(7), of);
+            let lots = Lots { siblings: Lot(7), ..Lots::default() };
+            let drawn = Drawn { id: UrlId::default(), lots, covered: true, depth: 0, stands_in: None };
+            Order::of(&BTreeMap::new(), &results).prospect(&drawn, 0).siblings
+        };
+        assert!(!is_first(4, 0) && is_first(1, 1) && is_first(8, 1) && !is_first(9, 1) && is_first(13, 3));
+        assert!(!is_first(12, 3), "they fall");
     }
 
     #[test]

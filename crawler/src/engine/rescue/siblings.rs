@@ -49,6 +49,8 @@ impl SiblingResults {
     const ALIKE_ONE_IN: u64 = 4;
     /// … or if some are new, and these lead to at least this many pages for each one that was tried.
     const LEADS: u64 = 1;
+    /// Siblings that have gained something are tried first as long as at least one in this many gained.
+    const PROMISING_ONE_IN: u64 = 8;
     /// At most this many groups of siblings fall at once. The groups with the most URLs left fall first. For each group,
     /// all records of URLs are read.
     const AT_ONCE: usize = 16;
@@ -59,6 +61,12 @@ impl SiblingResults {
         self.tried += u64::from(trial.new.is_some());
         self.gained += u64::from(trial.gained());
         self.new.add(trial);
+    }
+
+    /// Whether more of the siblings are to be tried, because some have gained something, but not enough of them to tell
+    /// whether they are worth the fetches.
+    pub fn are_promising(&self) -> bool {
+        self.gained > 0 && !self.are_worth_it() && self.gained * Self::PROMISING_ONE_IN >= self.tried
     }
 
     /// Whether the siblings that were not tried are worth the fetches.

@@ -12,7 +12,8 @@
 //! are fetched, as long as that stays true.
 //!
 //! A trap can have a new template for each of its links. So a second test counts the trials of all templates of a host
-//! together, and bounds what they cost. Trials of news come after all other URLs of their host, so that a trial is not
+//! together, and bounds what they cost. A trap can also have a new host for each of its links, if any name below its
+//! domain has an address. So a third test counts the trials of all hosts of a domain. Trials of news come after all other URLs of their host, so that a trial is not
 //! credited with pages that the crawl finds without it.
 //!
 //! # Lists
@@ -30,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use crate::job::Brought;
 use crate::spaces;
 
-/// The results of the trials of a template, or of all templates of a host together.
+/// The results of the trials of a template, of all templates of a host together, or of all hosts of a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Test {
     /// Trials without a result yet.
@@ -73,6 +74,9 @@ impl Test {
     /// This many failures end all tests of a host; two trials that told nothing count as one failure. Each success
     /// allows for [`Test::PATIENCE`] more.
     const OF_HOST: u32 = 12;
+    /// The same for all hosts of a domain together. Hosts of honest domains differ, so this allows for many. Of the
+    /// trials that are out, there may be as many again. (The links of further hosts stay held; the rescue tries them.)
+    const OF_DOMAIN: u32 = 240;
     /// If more trials than this tell nothing, each further one counts as a failure.
     const NEITHER: u32 = 4;
     /// A template is followed after at least this many successes.
@@ -101,6 +105,12 @@ impl Test {
     /// Whether one more link of a host may be tried. To be asked of the test of all templates of the host.
     fn host_may_try(&self) -> bool {
         self.nothing + self.neither / 2 + self.out < Self::OF_HOST + Self::PATIENCE * self.good()
+    }
+
+    /// Whether one more link of a domain may be tried. To be asked of the test of all hosts of the domain.
+    fn domain_may_try(&self) -> bool {
+        let most = Self::OF_DOMAIN + Self::PATIENCE * self.good();
+        self.nothing + self.neither / 2 < most && self.out < most
     }
 
     /// Whether the test is over: no trial is out, and no more link may be tried.
@@ -139,8 +149,13 @@ impl Test {
 pub const TAG: u8 = b'n';
 /// Kind of the records that tell how many trials of a template showed words.
 pub const WORDS_TAG: u8 = b'w';
-/// In place of a template: the test of all templates of a host together.
+/// In place of a template: the test of all templates of a host together, or of all hosts of a domain.
 const ALL: u64 = 0;
+
+/// The key of the test of a domain: no host of it, but all.
+fn domain(of: SiteId) -> SiteId {
+    SiteId { host: 0, ..of }
+}
 
 fn key(site: SiteId, template: u64) -> Vec<u8> {
     key_of(TAG, site, template)
@@ -224,9 +239,11 @@ impl News {
         }
         test.out += 1;
         test.put(site, template, session);
-        let mut host = Test::get(site, ALL, session)?;
-        host.out += 1;
-        host.put(site, ALL, session);
+        for all in [site, domain(site)] {
+            let mut test = Test::get(all, ALL, session)?;
+            test.out += 1;
+            test.put(all, ALL, session);
+        }
         Ok(true)
     }
 
@@ -243,10 +260,16 @@ impl News {
             }
             return Ok(false);
         }
-        test.out += 1;
-        host.out += 1;
+        let mut of_domain = Test::get(domain(site), ALL, session)?;
+        if !of_domain.domain_may_try() {
+            return Ok(false);
+        }
+        for test in [&mut test, &mut host, &mut of_domain] {
+            test.out += 1;
+        }
         test.put(site, template, session);
         host.put(site, ALL, session);
+        of_domain.put(domain(site), ALL, session);
         Ok(true)
     }
 
@@ -291,6 +314,10 @@ impl News {
         test.ended(showed);
         test.forget_words(forgotten);
         test.put(site, template, session);
+        let mut of_domain = Test::get(domain(site), ALL, session)?;
+        of_domain.ended(showed);
+        of_domain.forget_words(forgotten);
+        of_domain.put(domain(site), ALL, session);
         let mut host = Test::get(site, ALL, session)?;
         host.ended(showed);
         host.forget_words(forgotten);

@@ -101,6 +101,29 @@ fn what_all_templates_of_a_host_cost_is_bounded() {
 }
 
 #[test]
+fn what_all_hosts_of_a_domain_cost_is_bounded() {
+    let mut lab = lab();
+    let mut tried = 0;
+    let mut hosts = |lab: &mut Lab, domain, showed| {
+        (0..1_000)
+            .filter(|_| {
+                tried += 1;
+                let site = SiteId { domain, host: tried };
+                let is_tried = lab.news.meet(site, 5, None, &mut lab.session).unwrap() == NewsDecision::Try;
+                if is_tried {
+                    lab.news.ended(site, 5, showed, &mut lab.session).unwrap();
+                }
+                is_tried
+            })
+            .count()
+    };
+    assert_eq!(hosts(&mut lab, 1, Showed::Nothing), 240);
+    assert_eq!(hosts(&mut lab, 1, Showed::Content), 0, "the domain is given up");
+    assert_eq!(hosts(&mut lab, 2, Showed::Content), 1_000, "another domain is not");
+    assert_eq!(hosts(&mut lab, 2, Showed::Nothing), 1_000, "each host that brought something allows for three");
+}
+
+#[test]
 fn what_shows_neither_does_not_go_on_for_ever() {
     let mut lab = lab();
     assert!(lab.run(5, Showed::Neither, 1_000) <= Test::NEITHER + Test::PATIENCE);
