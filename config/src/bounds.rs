@@ -93,6 +93,8 @@ pub const PIECES: usize = 1 << 17;
 /// The rows of words that trials have shown and that are remembered, of all hosts together. Each takes four bytes, so all
 /// take 512 KiB.
 pub const ROWS_OF_WORDS: usize = 1 << 17;
+/// The files that were shown last and are remembered. Each takes four bytes, so all take 256 KiB.
+pub const FILES: usize = 1 << 16;
 /// The most forms of URLs of one host for which it is remembered whether their pages still bring something. Each takes
 /// eight bytes, so those of [`HOSTS_COMPARED`] hosts take 2 MiB.
 pub const FORMS: usize = 64;

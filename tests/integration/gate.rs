@@ -11,8 +11,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use crawler::estimate::{LastEstimate, Lost};
 use tests::gate::{
-    Archives, Branches, Crawled, Dates, Franchise, Honest, Lists, Menus, Parts, Sections, Shape, Site, Snapshot,
-    Tenants, TownAt, Trap, Wildcard, run, walk,
+    Archives, Branches, Crawled, Dates, Downloads, Franchise, Honest, Lists, Menus, Parts, Sections, Shape, Site,
+    Snapshot, Tenants, TownAt, Trap, Wildcard, run, walk,
 };
 
 /// The settings of the gate: the default, and without the rescue at the end.
@@ -318,6 +318,26 @@ fn hosts_without_end_are_given_up() -> anyhow::Result<()> {
             assert_eq!(seen.things.len(), 100, "all articles are fetched");
             assert!(seen.urls.len() < 1_000, "{} fetches", seen.urls.len());
         }
+    }
+    Ok(())
+}
+
+/// Catches a crawl that takes pages for copies although each of them leads to another file. If all files are equal, the
+/// pages are a trap.
+#[test]
+fn files_behind_equal_pages_are_fetched_as_long_as_they_differ() -> anyhow::Result<()> {
+    for (seed, words) in (1..).zip([40, 120, 300]) {
+        let [all, alike] = [300, 1].map(|files| Downloads::draw(seed, 300, words, files));
+        let all: Arc<dyn Site> = Arc::new(all);
+        for settings in [DROP, STRICT] {
+            let crawled = run(&all, settings)?;
+            println!("{words} words: {} files with {} fetches", crawled.seen.things.len(), fetches(&crawled));
+            assert_eq!(crawled.seen.things, walk(&*all).things, "{words} words");
+        }
+        let alike: Arc<dyn Site> = Arc::new(alike);
+        let crawled = run(&alike, DROP)?;
+        println!("{words} words: {} fetches in vain", fetches(&crawled));
+        assert!(fetches(&crawled) <= 40 + rescue(0), "{words} words: {} fetches", fetches(&crawled));
     }
     Ok(())
 }

@@ -74,6 +74,7 @@ pub fn respond(answer: Answer, request: &Request, share: Share, clock: &Clock) -
         status: answer.status,
         headers,
         version: http::Version::HTTP_11,
+        file: None,
         wire: None,
         wire_bytes: answer.body.len() as u64,
         body: answer.body.into_bytes().into(),

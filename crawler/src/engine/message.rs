@@ -256,6 +256,8 @@ pub struct PageFinding {
     pub judgeable: bool,
     /// Whether it is a file, whose body was not asked for.
     pub is_unread_file: bool,
+    /// The digest of a file ([`crate::fetch::file_digest`]).
+    pub file: Option<u64>,
     /// Whether it is a document of a kind that has text, and its text could not be read.
     pub is_unread_document: bool,
     /// Whether nothing of it is kept, because it may not be used for the purpose of the crawl.

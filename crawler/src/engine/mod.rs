@@ -49,6 +49,7 @@ mod scores;
 mod scoring;
 mod sessions;
 mod shorter_paths;
+mod shown_files;
 mod sitemaps;
 mod standing;
 mod start;

@@ -16,7 +16,7 @@ use crate::archive::Exchange;
 use crate::extract::Texts;
 use crate::extract::page_lines;
 use crate::feeds::{self, Kind, markdown};
-use crate::fetch::{Response, Truncation, Validators, is_redirect};
+use crate::fetch::{Response, Truncation, Validators, file_digest, is_redirect};
 use crate::graph;
 use crate::permissions::Permissions;
 use crate::permissions::markup::Markup;
@@ -73,6 +73,9 @@ impl Worker<'_> {
         let is_good = (200..300).contains(&response.status) && forbidden.is_none();
         let judgeable = is_good && response.truncated.is_none();
         let is_unread_file = is_good && response.truncated == Some(Truncation::NotAPage);
+        let of_body = || (!response.body.is_empty()).then(|| file_digest::digest(&page.sha256, None));
+        let is_whole_file = judgeable && !page.is_text && file_digest::is_file(content_type);
+        let file = if is_whole_file { of_body() } else { response.file.filter(|_| is_unread_file) };
         let ahead = page.signature.as_ref().filter(|_| judgeable && page.is_text);
         let ahead = self.searcher.as_ref().zip(ahead).map(|(searcher, signature)| searcher.search(signature.simhash));
         let texts =
@@ -124,6 +127,7 @@ impl Worker<'_> {
                 && !job.is_requisite(),
             judgeable,
             is_unread_file,
+            file,
             is_unread_document: unread.is_some() && forbidden.is_none(),
             not_kept: forbidden.is_some() && redirect.is_none(),
             ahead,

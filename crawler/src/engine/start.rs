@@ -79,7 +79,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let period = settings.rotation().period;
     let ledger = Ledger::open(parts.dir.clone(), parts.session, parts.sinks, parts.stats, period, now)?;
     let Parts { frontier, flow, access, clock, .. } = parts;
-    let (local, alike, forms, gists, known_pieces, shown_words, waiting) = Default::default();
+    let (local, alike, forms, gists, known_pieces, shown_words, shown_files, waiting) = Default::default();
     let hosts = HostTroubles::after(ledger.stats.worst_hosts());
     let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
     let log = Log::open(&settings.output)?;
@@ -109,6 +109,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         gists,
         known_pieces,
         shown_words,
+        shown_files,
         clock,
         stopwatch: Stopwatch::new(),
         peer_state,

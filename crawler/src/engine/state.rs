@@ -24,6 +24,7 @@ use super::peer_state::PeerState;
 use super::rearranged::{Forms, KnownPieces};
 use super::rescue::Rescue;
 use super::scores::Scores;
+use super::shown_files::ShownFiles;
 use super::stopwatch::Stopwatch;
 use super::trouble::HostTroubles;
 use super::unfinished::Unfinished;
@@ -77,6 +78,8 @@ pub(super) struct EngineState<'a> {
     pub known_pieces: KnownPieces,
     /// The words that trials have shown.
     pub shown_words: ShownWords,
+    /// The files that were shown.
+    pub shown_files: ShownFiles,
     pub clock: Clock,
     /// Measures what answers cost.
     pub stopwatch: Stopwatch,

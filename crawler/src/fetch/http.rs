@@ -19,6 +19,7 @@ use super::caps::Caps;
 use super::clients::{Clients, KEEP_ALIVE};
 use super::decode::Decoder;
 use super::fields::message;
+use super::file_digest;
 use super::files::{self, Kept};
 use super::names::Names;
 use super::pressure::{Given, Pressure, Watch};
@@ -278,8 +279,12 @@ impl HttpFetch {
             Some(Truncation::Encoding)
         };
         let truncated = if worth == Worth::Whole { cut } else { Some(Truncation::NotAPage) };
+        let mut file = None;
         if worth != Worth::Whole || !readable {
             self.drain(&mut frames, promised, started).await;
+            if readable && file_digest::is_file(content_type(&headers)) {
+                file = Some(file_digest::digest(body.decoded.bytes(), promised));
+            }
             // The first bytes were only looked at.
             body.decoded = Buffer::new();
         }
@@ -293,6 +298,7 @@ impl HttpFetch {
             headers,
             version: head.version,
             body: body.decoded.into_bytes(),
+            file,
             wire: body.wire.map(Buffer::into_bytes),
             wire_bytes: body.wire_bytes,
             truncated,
@@ -354,6 +360,8 @@ enum Worth {
     Whole,
     /// Its first bytes, which show whether the rest is.
     Head,
+    /// Its first bytes, which tell it from other files.
+    File,
     /// Nothing.
     Nothing,
 }
@@ -362,12 +370,13 @@ impl Worth {
     /// How much is worth fetching if no archive keeps it. robots.txt and sitemaps are always read, whatever content
     /// type their servers give.
     fn of(kind: JobKind, status: u16, headers: &HeaderMap) -> Self {
-        // A header that is no text says nothing.
-        let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let content_type = content_type(headers);
         if kind != JobKind::Page || Kind::of(content_type).is_fetched() || feeds::is_read(content_type) {
             Worth::Whole
         } else if (200..300).contains(&status) && feeds::is_vague(content_type) {
             Worth::Head
+        } else if (200..300).contains(&status) && file_digest::is_file(content_type) {
+            Worth::File
         } else {
             Worth::Nothing
         }
@@ -381,9 +390,15 @@ impl Worth {
                 Some(false) => Worth::Nothing,
                 None => Worth::Head,
             },
-            Worth::Whole | Worth::Nothing => self,
+            Worth::File if is_whole || body.len() >= file_digest::HEAD => Worth::Nothing,
+            Worth::File | Worth::Whole | Worth::Nothing => self,
         }
     }
+}
+
+/// The type of an answer. A header that is no text says nothing.
+fn content_type(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::CONTENT_TYPE)?.to_str().ok()
 }
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {

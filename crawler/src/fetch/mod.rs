@@ -9,6 +9,7 @@ mod clients;
 mod decode;
 mod failure;
 pub mod fields;
+pub mod file_digest;
 mod files;
 pub mod http;
 mod names;
@@ -105,6 +106,8 @@ pub struct Response {
     pub version: ::http::Version,
     /// The decoded body. It is empty if the content type is not worth one.
     pub body: Bytes,
+    /// The digest of a file of which only the first bytes were read ([`file_digest`]).
+    pub file: Option<u64>,
     /// The body as it was received, with its content-encoding, if it is wanted and differs from `body`.
     pub wire: Option<Bytes>,
     /// The number of body bytes that were received.

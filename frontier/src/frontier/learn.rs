@@ -48,7 +48,15 @@ impl Frontier {
         Ok(())
     }
 
-    /// A page was answered well, but tells nothing about its group and host: a file, or a page with too little text. If
+    /// A file was answered well. `is_new` says that the crawl was not shown it before. If it was a trial, this ends the
+    /// trial.
+    pub fn file(&mut self, job: &Job, is_new: bool, session: &mut Session) -> Result<()> {
+        let brought = if is_new { Brought::Media } else { Brought::Nothing };
+        self.news_tried(job, Some(brought), session)?;
+        self.no_verdict(job, false, session)
+    }
+
+    /// A page was answered well, but tells nothing about its group and host: it has too little text, for example. If
     /// it was a trial, this ends the trial. `learns`: [`Frontier::learn`] follows, and takes the result of a trial of
     /// rules or of a pair of hosts.
     pub fn no_verdict(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {

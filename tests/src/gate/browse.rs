@@ -70,6 +70,10 @@ impl Browser {
                 seen.things.extend(&page.things);
                 answer(200, page.document())
             }
+            Reply::File(number) => {
+                seen.things.insert(Thing::File(number));
+                Answer { content_type: "application/zip", ..answer(200, format!("PK archive {number}")) }
+            }
             _ => answer(404, "<p>There is nothing here.</p>".into()),
         })
     }

@@ -15,6 +15,8 @@ pub enum Thing {
     Picture(u64),
     /// An entry of a list, named by the page to which it links.
     Item(u64),
+    /// A file.
+    File(u64),
 }
 
 /// The answer for a URL.
@@ -22,6 +24,8 @@ pub enum Thing {
 pub enum Reply {
     /// A page with status 200.
     Page(Page),
+    /// An archive with this number in it.
+    File(u64),
     /// A 404 answer.
     Missing,
     /// No answer ever comes.

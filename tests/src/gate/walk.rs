@@ -21,7 +21,14 @@ pub fn walk(site: &dyn Site) -> Walked {
     let mut met: HashSet<Url> = queue.iter().cloned().collect();
     let mut walked = Walked::default();
     while let Some(url) = queue.pop_front() {
-        let Reply::Page(page) = site.reply(&url) else { continue };
+        let page = match site.reply(&url) {
+            Reply::Page(page) => page,
+            Reply::File(number) => {
+                walked.things.insert(Thing::File(number));
+                continue;
+            }
+            Reply::Missing | Reply::Silence => continue,
+        };
         walked.pages.insert(url.to_string());
         walked.things.extend(&page.things);
         for href in &page.links {

@@ -101,7 +101,9 @@ impl EngineState<'_> {
         if let Some(little) = brings_little(&finding, likeness) {
             self.frontier.brought(&job, little, &mut self.ledger.session);
         }
-        let says = Says { little: says_little, rearranges, own_words };
+        let is_file = finding.file.filter(|_| job.page.visit == 1 && judgement.verdict == Verdict::Unjudged);
+        let new_file = is_file.map(|digest| self.shown_files.is_new(digest));
+        let says = Says { little: says_little, rearranges, own_words, new_file };
         self.teach(&job, &finding, &judgement, Seen { content, twin: twin.as_ref(), counts, says })?;
 
         let changed = judgement.changed(before.as_ref().and_then(|before| before.shown.as_ref()), shown.as_ref());
@@ -124,7 +126,7 @@ impl EngineState<'_> {
         // a fetch.
         let is_one_text = matches!(judgement.unique_by, None | Some(UniqueBy::Aside))
             && likeness.is_some_and(|likeness| likeness.is_same);
-        let new = has_own_words || is_unique && !says_little && !rearranges && !is_one_text;
+        let new = has_own_words || new_file == Some(true) || is_unique && !says_little && !rearranges && !is_one_text;
         self.rescue.fetched(&job, new, counts.new, &mut self.frontier, &mut self.ledger.session);
         self.ledger.stats.count(&judgement.verdict, status);
         self.count_answer(&job, &finding, trouble.as_deref(), relevance);

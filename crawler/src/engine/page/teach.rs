@@ -44,7 +44,10 @@ impl EngineState<'_> {
         let (frontier, session) = (&mut self.frontier, &mut self.ledger.session);
         match judgement.verdict {
             Verdict::Unjudged if finding.status >= 400 => frontier.verdict(job, None, 0.0, session)?,
-            Verdict::Unjudged => frontier.no_verdict(job, false, session)?,
+            Verdict::Unjudged => match says.new_file {
+                Some(is_new) => frontier.file(job, is_new, session)?,
+                None => frontier.no_verdict(job, false, session)?,
+            },
             _ if says.little => frontier.says_little(job, is_lesson, session)?,
             Verdict::Unique if says.rearranges && !counts.promise() => frontier.says_little(job, is_lesson, session)?,
             verdict => {
@@ -105,4 +108,6 @@ pub(super) struct Says {
     pub rearranges: bool,
     /// The words of its own that a near-duplicate has ([`EngineState::own_words`]).
     pub own_words: OwnWords,
+    /// Whether it is a file that the crawl was not shown before; `None` if it is no file.
+    pub new_file: Option<bool>,
 }

@@ -274,8 +274,10 @@ impl Rescue {
         // Small rounds get deeper into a site for the same number of fetches.
         let part = left.min((budget / 8).max(Self::OF_ROUND));
         let crowd = self.crowd(frontier, lots, ledger)?;
-        let of_lot = if count(left) < Self::OF_LOT * crowd.lots { 1 } else { Self::OF_LOT };
         let of_family = (count(part) / crowd.families.max(1)).max(Self::OF_LOT);
+        let of_lot = if count(left) < Self::OF_LOT * crowd.lots { 1 } else { Self::OF_LOT };
+        // The lots of a family share what is drawn from it. So a lot that goes deep leaves something to the others.
+        let of_lot = of_lot.min(of_family * crowd.families / crowd.lots.max(1)).max(1);
         let spec = SampleSpec { wanted: count(part), of_lot, of_family, best_first: true };
         let is_open_to_all = (self.state.number + 1).is_multiple_of(Self::ALL_LOTS);
         let order = if is_open_to_all { Order::default() } else { Order::of(lots, results) };
