@@ -212,6 +212,28 @@ fn first_bytes_decide_where_the_type_says_little() {
     }
 }
 
+/// The first bytes tell files apart, whatever their names are. Data that is made for each request is no file.
+#[test]
+fn files_are_told_apart_by_their_first_bytes() {
+    let server = Server::new(|request| match request {
+        _ if request.contains("data") => answer("200 OK", "content-type: application/json\r\n", b"{}"),
+        _ if request.contains("gone") => answer("410 Gone", "content-type: audio/mpeg\r\n", b"sorry"),
+        _ if request.contains("other") => answer("200 OK", "content-type: audio/mpeg\r\n", &[b'y'; 100_000]),
+        _ if request.contains("longer") => answer("200 OK", "content-type: audio/mpeg\r\n", &[b'x'; 100_001]),
+        _ => answer("200 OK", "content-type: audio/mpeg\r\n", &[b'x'; 100_000]),
+    });
+    let settings = server.settings();
+    let get = |path: &str| {
+        let response = fetch(&settings, request(&format!("http://a.test/{path}"))).expect("an answer");
+        assert_eq!((response.body.len(), response.truncated), (0, Some(Truncation::NotAPage)), "{path}");
+        response.file
+    };
+    let song = get("song");
+    assert!(song.is_some() && get("copy") == song);
+    assert!(![get("other"), get("longer"), None].contains(&song));
+    assert_eq!((get("data"), get("gone")), (None, None));
+}
+
 #[test]
 fn a_short_body_nobody_wants_keeps_the_connection() {
     let server = Server::new(|_| answer("200 OK", "content-type: image/png\r\n", &[b'x'; 10_000]));
