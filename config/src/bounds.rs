@@ -95,6 +95,9 @@ pub const PIECES: usize = 1 << 17;
 pub const ROWS_OF_WORDS: usize = 1 << 17;
 /// The files that were shown last and are remembered. Each takes four bytes, so all take 256 KiB.
 pub const FILES: usize = 1 << 16;
+/// The most URLs that are counted as pages of their own although a parameter looks like a session id. Each takes about
+/// ten bytes, so all take less than 2 MiB.
+pub const DOUBTFUL_SESSIONS: usize = 1 << 16;
 /// The most forms of URLs of one host for which it is remembered whether their pages still bring something. Each takes
 /// eight bytes, so those of [`HOSTS_COMPARED`] hosts take 2 MiB.
 pub const FORMS: usize = 64;

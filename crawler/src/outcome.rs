@@ -90,6 +90,11 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         stats.hosts_left,
         "links not followed to further hosts of a registrable domain that names hosts without end".into(),
     );
+    add(
+        "doubtful_sessions",
+        stats.doubtful_sessions,
+        "links not followed, because they differ from others only in what looks like a session id".into(),
+    );
     for unread in unread(stats).filter(Unread::are_urls) {
         add(&format!("unread_{}", unread.kind), unread.count, format!("not asked for: {}", unread.why));
     }

@@ -307,7 +307,9 @@ fn check(dir: &Path) -> anyhow::Result<String> {
 #[test]
 fn what_is_left_unread_is_told_in_every_place() -> anyhow::Result<()> {
     let links = |count: u64| (0..count).map(|to| format!("<a href=/l{to}>l</a>")).collect::<String>();
-    let cases: [(&str, String, &str, u64, &str, &str); 4] = [
+    // A page has one session, and these are nine: each is the id of an item.
+    let items = (1..10).map(|to| format!("<a href='/i?sid={to}e107d9d372bb6826bd81d3542a419d6'>i</a>")).collect();
+    let cases: [(&str, String, &str, u64, &str, &str); 5] = [
         ("repeats", "<a href=/x/a/a/a/a/a>r</a>".into(), "max_repeats", 1, "unread_max_repeats", "--max-repeats"),
         (
             "segments",
@@ -318,6 +320,7 @@ fn what_is_left_unread_is_told_in_every_place() -> anyhow::Result<()> {
             "--max-segments",
         ),
         ("circle", "<a href=/circle>c</a>".into(), "redirect_loop", 1, "redirect_loop", "in a circle"),
+        ("items", items, "doubtful_sessions", 8, "doubtful_sessions", "--keep-params"),
         ("links", links(10_007), "links_cut", 7, "links_cut", "more than 10,000"),
     ];
     for (name, front, kind, count, trouble, says) in cases {

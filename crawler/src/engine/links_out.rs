@@ -8,6 +8,7 @@ use dedup_stage::page::{self, LinkTexts, Page, Rels};
 use frontier::SkipReason;
 use url::Url;
 
+use super::doubtful_sessions::SameKey;
 use super::message::{LinkNote, RedirectFinding};
 use super::worker::{Answered, Worker, header};
 use crate::auth::logout::says_logout;
@@ -25,6 +26,8 @@ pub(super) struct LinksOut {
     /// The relations of the links. Empty for a redirect.
     pub rels: Vec<Rels>,
     pub redirect: Option<RedirectFinding>,
+    /// Links that were left out, and are probably pages of their own ([`super::doubtful_sessions`]).
+    pub doubtful_sessions: Vec<u64>,
     /// In a focused crawl, the words of the topic on the page.
     pub hits: Option<PageHits>,
 }
@@ -41,8 +44,7 @@ impl Worker<'_> {
             Some(finder) => (Some(finder.page(page, &self.reader)), finder.links(page, &self.reader)),
             None => (None, Vec::new()),
         };
-        let (links, notes, rels) = self.links(answered, page, link_hits);
-        LinksOut { links, notes, rels, redirect: None, hits }
+        LinksOut { hits, ..self.links(answered, page, link_hits) }
     }
 
     /// A redirect to `target`: its link, and what the engine wants to know about it.
@@ -64,25 +66,21 @@ impl Worker<'_> {
 
     /// The links of a page, one per identity, with their notes and relations. In a focused crawl, `hits` has the words
     /// of the topic near each link.
-    fn links(
-        &self,
-        answered: &Answered<'_>,
-        page: &mut Page,
-        hits: Vec<LinkHits>,
-    ) -> (Vec<OutLink>, Vec<LinkNote>, Vec<Rels>) {
+    fn links(&self, answered: &Answered<'_>, page: &mut Page, hits: Vec<LinkHits>) -> LinksOut {
         let job = answered.job;
         let mut hits = hits.into_iter();
         let own = Hints::from_bits(job.merits.hint);
         let labelled = self.labelled(answered);
         let mut known = HashMap::with_capacity(page.links.len());
-        let (mut links, mut notes) = (Vec::with_capacity(page.links.len()), Vec::with_capacity(page.links.len()));
+        let mut links = Vec::<OutLink>::with_capacity(page.links.len());
+        let mut notes = Vec::with_capacity(page.links.len());
         let mut all_rels: Vec<Rels> = Vec::with_capacity(page.links.len());
         // The texts of links are compared with those of an earlier visit.
         let mut link_texts = std::mem::take(&mut page.link_texts);
         if job.page.visit < 2 {
             link_texts = LinkTexts::default();
         }
-        let mut numbers = Vec::new();
+        let (mut numbers, mut same_key) = (Vec::new(), SameKey::default());
         for page::Link { url, nofollow, content, rels, anchor } in std::mem::take(&mut page.links) {
             let hits = hits.next().map(Box::new);
             let link = OutLink::new(url, content, &self.context.keys);
@@ -92,6 +90,7 @@ impl Worker<'_> {
             }
             if number < links.len() {
                 all_rels[number] |= rels;
+                same_key.add(number, &links[number].url, &link.url);
                 continue;
             }
             let withheld = self.context.obey_robots && (page.nofollow || nofollow)
@@ -111,7 +110,8 @@ impl Worker<'_> {
         }
         link_texts.renumber(&numbers);
         page.link_texts = link_texts;
-        (links, notes, all_rels)
+        let doubtful_sessions = same_key.probably_pages();
+        LinksOut { links, notes, rels: all_rels, doubtful_sessions, ..LinksOut::default() }
     }
 }
 

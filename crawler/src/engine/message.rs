@@ -256,6 +256,8 @@ pub struct PageFinding {
     pub judgeable: bool,
     /// Whether it is a file, whose body was not asked for.
     pub is_unread_file: bool,
+    /// Links that were left out, and are probably pages of their own ([`super::doubtful_sessions`]).
+    pub doubtful_sessions: Vec<u64>,
     /// The digest of a file ([`crate::fetch::file_digest`]).
     pub file: Option<u64>,
     /// Whether it is a document of a kind that has text, and its text could not be read.

@@ -15,6 +15,7 @@ mod batch;
 mod bounce;
 mod close;
 mod common_order;
+mod doubtful_sessions;
 mod error;
 mod fetchers;
 mod gists;

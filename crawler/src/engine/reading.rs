@@ -62,7 +62,7 @@ impl Worker<'_> {
         // It goes into each line of this page, and stays in the state.
         let canonical = canonical.filter(|link| link.url.as_str().len() <= LONGEST);
         let canonical = canonical.map(|link| link.url.clone());
-        let LinksOut { links, notes, rels, redirect: redirect_finding, hits } =
+        let LinksOut { links, notes, rels, redirect: redirect_finding, doubtful_sessions, hits } =
             self.links_out(answered, &mut page, redirect.as_ref());
 
         let needs = self.needs(answered, content_type, redirect.as_ref());
@@ -137,6 +137,7 @@ impl Worker<'_> {
             word_marks,
             links,
             notes,
+            doubtful_sessions,
             is_feed,
             hits,
             question,

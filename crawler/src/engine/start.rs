@@ -79,7 +79,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let period = settings.rotation().period;
     let ledger = Ledger::open(parts.dir.clone(), parts.session, parts.sinks, parts.stats, period, now)?;
     let Parts { frontier, flow, access, clock, .. } = parts;
-    let (local, alike, forms, gists, known_pieces, shown_words, shown_files, waiting) = Default::default();
+    let (local, alike, forms, gists, known_pieces, waiting) = Default::default();
+    let (shown_words, shown_files, doubtful_sessions) = Default::default();
     let hosts = HostTroubles::after(ledger.stats.worst_hosts());
     let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
     let log = Log::open(&settings.output)?;
@@ -110,6 +111,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         known_pieces,
         shown_words,
         shown_files,
+        doubtful_sessions,
         clock,
         stopwatch: Stopwatch::new(),
         peer_state,

@@ -13,6 +13,7 @@ use frontier::{
 use url::Url;
 
 use super::alike::Alike;
+use super::doubtful_sessions::DoubtfulSessions;
 use super::error::Result;
 use super::gists::Gists;
 use super::ledger::Ledger;
@@ -78,6 +79,8 @@ pub(super) struct EngineState<'a> {
     pub known_pieces: KnownPieces,
     /// The words that trials have shown.
     pub shown_words: ShownWords,
+    /// Links that were left out although they are probably pages of their own.
+    pub doubtful_sessions: DoubtfulSessions,
     /// The files that were shown.
     pub shown_files: ShownFiles,
     pub clock: Clock,

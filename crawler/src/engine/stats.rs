@@ -121,6 +121,8 @@ pub struct Stats {
     pub links_cut: u64,
     /// Links to hosts that were left out, because their registrable domain names hosts without end.
     pub hosts_left: u64,
+    /// Links that were left out because a parameter looks like a session id, on pages with several such values.
+    pub doubtful_sessions: u64,
     /// Requisites of pages fetched, which are no pages.
     pub requisites: u64,
     /// Bytes of their decoded bodies.

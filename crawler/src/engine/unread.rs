@@ -36,7 +36,7 @@ impl Unread {
 pub(super) const UNTRIED: &str = "untried";
 
 /// The causes: the word, what is counted, and why. The first ones are kinds of URLs.
-const CAUSES: [(&str, &str, &str); 14] = [
+const CAUSES: [(&str, &str, &str); 15] = [
     (UNTRIED, "URL", "held back like others that led to new pages; a larger --rescue tries more of them"),
     ("budget", "URL", "their host or folder brought too many duplicates, and its budget for them is spent"),
     ("max_repeats", "URL", "one part of the URL repeats too often, as in a trap: --max-repeats"),
@@ -47,6 +47,12 @@ const CAUSES: [(&str, &str, &str); 14] = [
     ("redirect_nowhere", "redirect", "without a Location that is a URL"),
     ("links_cut", "link", "their page has more than 10,000 of them, or 1 MiB"),
     ("hosts_left", "link", "to further hosts of a registrable domain that names hosts without end"),
+    (
+        "doubtful_sessions",
+        "link",
+        "they differ from others of their page only in what looks like a session id, but one page has several: \
+         --keep-params, with the name of that parameter",
+    ),
     ("sitemaps_cut", "sitemap", "read in part, because of more than 50,000 entries, 50 MiB, or 8 MiB of URLs"),
     ("sitemaps_failed", "sitemap", "given up: no answer, an error of the server, or an HTML page"),
     ("sitemaps_left", "sitemap", "8 or more sitemaps in a row lead to it, or too many are on its host or named by one"),
@@ -78,6 +84,7 @@ pub fn causes(stats: &Stats) -> impl Iterator<Item = Unread> + '_ {
         "redirect_nowhere" => stats.redirects_nowhere,
         "links_cut" => stats.links_cut,
         "hosts_left" => stats.hosts_left,
+        "doubtful_sessions" => stats.doubtful_sessions,
         "sitemaps_cut" => stats.sitemaps_cut,
         "sitemaps_failed" => stats.sitemaps_failed,
         "sitemaps_left" => stats.sitemaps_left,

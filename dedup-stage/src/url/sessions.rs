@@ -1,5 +1,7 @@
 //! Session ids in URLs: parameters of query and path, and ASP.NET's path segments.
 
+use url::Url;
+
 /// Names of parameters that have nothing but a session id, in lower case and in order.
 const NAMES: [&str; 8] =
     ["asp.net_sessionid", "cfid", "cftoken", "jsessionid", "oscsid", "phpsessid", "xtsid", "zenid"];
@@ -17,6 +19,16 @@ pub(super) fn is_session(name: &[u8], value: &[u8]) -> bool {
         1..=17 => NAMES.iter().any(is) || (AMBIGUOUS.iter().any(is) && is_id(value)),
         _ => false,
     }
+}
+
+/// The value of the first query parameter that counts as a session id only because of its value. Its name may also stand
+/// for something else.
+pub fn doubtful_session(url: &Url) -> Option<&str> {
+    let params = url.query()?.split('&').filter_map(|param| param.split_once('='));
+    let mut doubtful = params.filter(|(name, value)| {
+        AMBIGUOUS.iter().any(|known| name.eq_ignore_ascii_case(known)) && is_id(value.as_bytes())
+    });
+    doubtful.next().map(|(_, value)| value)
 }
 
 /// Whether a value looks like an id: at least sixteen letters and digits, with so many digits that it is no word.

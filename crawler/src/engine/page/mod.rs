@@ -176,6 +176,7 @@ impl EngineState<'_> {
         stats.bytes += finding.bytes;
         stats.wire_bytes += finding.wire_bytes;
         stats.links_cut += u64::from(finding.page.links_cut);
+        stats.doubtful_sessions += self.doubtful_sessions.add(&finding.doubtful_sessions);
         stats.unscored += u64::from(finding.is_unscored());
         stats.text_cut += finding.page.text_cut;
         if let Some(relevance) = relevance {
