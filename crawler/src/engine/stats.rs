@@ -87,7 +87,7 @@ pub struct Stats {
     /// good answer.
     pub uncovered: u64,
     /// At the end of a run: the number of held URLs behind which nobody knows how many pages lie. They were never
-    /// tried, and were met only on pages that were fetched as trials ([`super::rescue::OpenEnds`]).
+    /// tried, and were met only on pages that were fetched as trials (`engine/rescue/open_ends.rs`).
     pub open_ends: u64,
     /// Whether the last run fetched everything: see `complete` in OUTPUT.md.
     pub complete: bool,
