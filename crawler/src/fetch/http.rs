@@ -5,8 +5,6 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 use config::{ConnectTo, Target};
-use dedup_stage::page::Kind;
-use frontier::JobKind;
 use http::header::{self, HeaderMap};
 use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout_at};
@@ -25,9 +23,9 @@ use super::names::Names;
 use super::pressure::{Given, Pressure, Watch};
 use super::reachable::{Answered, has_route};
 use super::route::{Route, SOCKETS, route};
+use super::worth::{Worth, content_type};
 use super::{Fetch, FetchError, Request, Response, Truncation, failure};
 use crate::clock::Clock;
-use crate::feeds;
 
 /// An unwanted body up to this length is read and dropped. This keeps the connection usable.
 const DRAINED: u64 = 16 << 10;
@@ -351,54 +349,6 @@ fn literal(host: Option<&Host>) -> Option<IpAddr> {
 fn stand_in(name: &str) -> IpAddr {
     let hash = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
     Ipv6Addr::from((0x0100_u128 << 112) | u128::from(hash)).into()
-}
-
-/// How much of a body is worth fetching.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Worth {
-    /// All of it.
-    Whole,
-    /// Its first bytes, which show whether the rest is.
-    Head,
-    /// Its first bytes, which tell it from other files.
-    File,
-    /// Nothing.
-    Nothing,
-}
-
-impl Worth {
-    /// How much is worth fetching if no archive keeps it. robots.txt and sitemaps are always read, whatever content
-    /// type their servers give.
-    fn of(kind: JobKind, status: u16, headers: &HeaderMap) -> Self {
-        let content_type = content_type(headers);
-        if kind != JobKind::Page || Kind::of(content_type).is_fetched() || feeds::is_read(content_type) {
-            Worth::Whole
-        } else if (200..300).contains(&status) && feeds::is_vague(content_type) {
-            Worth::Head
-        } else if (200..300).contains(&status) && file_digest::is_file(content_type) {
-            Worth::File
-        } else {
-            Worth::Nothing
-        }
-    }
-
-    /// How much is worth fetching once these bytes of it are there. `is_whole` says that there are no others.
-    fn after(self, body: &[u8], is_whole: bool) -> Self {
-        match self {
-            Worth::Head => match feeds::is_recognised(body, is_whole) {
-                Some(true) => Worth::Whole,
-                Some(false) => Worth::Nothing,
-                None => Worth::Head,
-            },
-            Worth::File if is_whole || body.len() >= file_digest::HEAD => Worth::Nothing,
-            Worth::File | Worth::Whole | Worth::Nothing => self,
-        }
-    }
-}
-
-/// The type of an answer. A header that is no text says nothing.
-fn content_type(headers: &HeaderMap) -> Option<&str> {
-    headers.get(header::CONTENT_TYPE)?.to_str().ok()
 }
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {

@@ -18,6 +18,7 @@ mod reachable;
 pub mod retry_after;
 mod route;
 mod trust;
+mod worth;
 
 use std::future::Future;
 use std::net::IpAddr;

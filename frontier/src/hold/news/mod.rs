@@ -13,8 +13,8 @@
 //!
 //! A trap can have a new template for each of its links. So a second test counts the trials of all templates of a host
 //! together, and bounds what they cost. A trap can also have a new host for each of its links, if any name below its
-//! domain has an address. So a third test counts the trials of all hosts of a domain. Trials of news come after all other URLs of their host, so that a trial is not
-//! credited with pages that the crawl finds without it.
+//! domain has an address. So a third test counts the trials of all hosts of a domain. Trials of news come after all
+//! other URLs of their host, so that a trial is not credited with pages that the crawl finds without it.
 //!
 //! # Lists
 //!
