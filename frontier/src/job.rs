@@ -72,7 +72,7 @@ impl Via {
                 Release::Template => "released:template",
                 Release::Pair => "released:pair",
                 Release::Rule => "released:rule",
-                Release::Lot => "released:cluster",
+                Release::Fallen => "released:cluster",
                 Release::Reason => "released:reason",
                 Release::Mode => "released:mode",
                 Release::Forbidden => "released:forbidden",
@@ -96,8 +96,9 @@ pub enum Release {
     Pair = 4,
     /// A rule that stopped it failed in its folder, or was withdrawn.
     Rule = 5,
-    /// A sample of its [`Lot`](crate::Lot) brought new contents. (`released:cluster` in outputs.)
-    Lot = 6,
+    /// A sample of its lot, or of another of its sets ([`UrlSet`](crate::UrlSet)), brought new contents.
+    /// (`released:cluster` in outputs.)
+    Fallen = 6,
     /// The reason for which it was refused is gone.
     Reason = 7,
     /// The mode of the crawl has changed, or the crawl is in `demote`, where URLs that rules stop come last.
@@ -113,7 +114,7 @@ impl Release {
         Release::Template,
         Release::Pair,
         Release::Rule,
-        Release::Lot,
+        Release::Fallen,
         Release::Reason,
         Release::Mode,
         Release::Forbidden,

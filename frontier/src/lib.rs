@@ -36,11 +36,11 @@ pub use frontier::{
     BudgetView, Counts, Frontier, HostState, HostView, NamedBy, QueuedAs, Skipped, Walk, cut, stored_budgets,
     stored_notes,
 };
-pub use hold::{Draw, Drawn, Lots, Prospect, Sample, SampleSpec, Strata, StrataDraw, shape};
+pub use hold::{Draw, Drawn, Prospect, Sample, SampleSpec, Strata, StrataDraw, UrlSets, shape};
 pub use host::Expected;
 pub use host::errands::{Asker, Errand};
 pub use host::note::HostNote;
 pub use job::{Admission, AnswerCost, Brought, FoundLink, Hold, Job, JobKind, Merits, Next, Outcome, Release, Via};
 pub use numbers::Millis;
 pub use reason::{Detail, SkipReason};
-pub use trial::{Lot, Trial};
+pub use trial::{Trial, UrlSet};

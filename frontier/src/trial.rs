@@ -21,8 +21,8 @@ pub enum Trial {
     },
     /// Learned rules stopped the URL. Were they right?
     Rules(Stop),
-    /// Does a lot that has fallen still bring new pages?
-    Lot(Lot),
+    /// Does a set of URLs that has fallen still bring new pages?
+    Fallen(UrlSet),
 }
 
 /// The decision of learned rules that a URL need not be fetched, with its reason.
@@ -37,7 +37,7 @@ pub struct Stop {
     pub representative: Option<UrlId>,
 }
 
-/// The identity of a lot, a hash. (The word is that of acceptance sampling: a few pieces of a lot are drawn, and the
-/// whole lot is judged by them.)
+/// The identity of a set of URLs that are held or stopped and most likely share their fate, a hash. The set is a
+/// section, a lot, siblings or a family ([`UrlSets`](crate::UrlSets)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Lot(pub u64);
+pub struct UrlSet(pub u64);

@@ -41,7 +41,7 @@ pub(super) fn words(via: Via) -> &'static str {
             Release::Template => "released: links like it brought new pages",
             Release::Pair => "released: the pages of the other domain show something else, or are missing",
             Release::Rule => "released: the rule that stopped it failed in its folder, or was withdrawn",
-            Release::Lot => "released: a sample of URLs like it brought new pages",
+            Release::Fallen => "released: a sample of URLs like it brought new pages",
             Release::Reason => "released: the reason for which it was refused is gone",
             Release::Forbidden => "released: robots.txt forbids now what it was held for",
             Release::Mode => "released: the mode of the crawl changed, or `demote` fetches stopped URLs last",

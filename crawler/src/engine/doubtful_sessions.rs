@@ -1,11 +1,11 @@
 //! Finds links that may be lost because a parameter only looks like a session id. A value such as
-//! `sid=9e107d9d372bb6826bd81d3542a419d6` counts as a session id because of its form, so URLs that differ in nothing else
-//! have one key. But an answer belongs to one session. If its links have several such values, these are more likely
-//! the ids of things that the site shows.
+//! `sid=9e107d9d372bb6826bd81d3542a419d6` counts as a session id because of its form, so URLs that differ in nothing
+//! else have one key. But an answer belongs to one session. If its links have several such values, these are more
+//! likely the ids of things that the site shows.
 
 use std::collections::{HashMap, HashSet};
 
-use dedup_stage::url::doubtful_session;
+use dedup_stage::url::Canonicalizer;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -13,19 +13,25 @@ use xxhash_rust::xxh3::xxh3_64;
 const LEAST: usize = 3;
 
 /// The links of one answer that have the key of an earlier link.
-#[derive(Debug, Default)]
-pub(super) struct SameKey {
+#[derive(Debug)]
+pub(super) struct SameKey<'a> {
+    canonicalizer: &'a Canonicalizer,
     /// By the number of the first link with the key: the values of its parameter, and the hashes of the URLs.
     links: HashMap<usize, (HashSet<u64>, Vec<u64>)>,
 }
 
-impl SameKey {
+impl<'a> SameKey<'a> {
+    /// No link yet. The links have the keys of this canonicalizer.
+    pub fn new(canonicalizer: &'a Canonicalizer) -> Self {
+        Self { canonicalizer, links: HashMap::new() }
+    }
+
     /// Adds a link with the key of the link `first`, which has this number.
     pub fn add(&mut self, number: usize, first: &Url, url: &Url) {
-        let Some(value) = doubtful_session(url) else { return };
+        let Some(value) = self.canonicalizer.doubtful_session(url) else { return };
         let (values, urls) = self.links.entry(number).or_default();
         if values.is_empty() {
-            values.extend(doubtful_session(first).map(hash));
+            values.extend(self.canonicalizer.doubtful_session(first).map(hash));
         }
         if values.insert(hash(value)) {
             urls.push(hash(url.as_str()));
@@ -43,7 +49,8 @@ fn hash(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }
 
-/// The URLs of all answers that are probably pages of their own.
+/// The URLs of all answers that are probably pages of their own. They are in memory only: a run that goes on with a
+/// crawl may count a URL once more.
 #[derive(Debug, Default)]
 pub(super) struct DoubtfulSessions {
     urls: HashSet<u64>,
@@ -67,6 +74,8 @@ impl DoubtfulSessions {
 
 #[cfg(test)]
 mod tests {
+    use config::Settings;
+
     use super::*;
 
     fn url(value: &str) -> Url {
@@ -77,8 +86,9 @@ mod tests {
     fn three_values_on_one_page_are_no_session() {
         let ids =
             ["9e107d9d372bb6826bd81d3542a419d6", "e4d909c290d0fb1ca068ffaddf22cbd0", "0cc175b9c0f1b6a831c399e26977"];
+        let canonicalizer = Canonicalizer::default();
         let found = |values: &[&str]| {
-            let mut same_key = SameKey::default();
+            let mut same_key = SameKey::new(&canonicalizer);
             values[1..].iter().for_each(|value| same_key.add(0, &url(values[0]), &url(value)));
             same_key.probably_pages()
         };
@@ -90,10 +100,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_always_a_session_is_no_matter_of_doubt() {
-        let mut same_key = SameKey::default();
-        let url = |value: u32| Url::parse(&format!("http://a.example/?PHPSESSID=9e107d9d372bb682{value}")).unwrap();
-        (1..9).for_each(|value| same_key.add(0, &url(0), &url(value)));
-        assert!(same_key.probably_pages().is_empty());
+    fn other_parameters_are_no_matter_of_doubt() {
+        let found = |name: &str, drop_params: &[&str]| {
+            let drop_params = drop_params.iter().map(ToString::to_string).collect();
+            let canonicalizer = Canonicalizer::new(&config::Urls { drop_params, ..Settings::default().urls });
+            let url = |value: u32| Url::parse(&format!("http://a.example/?{name}=9e107d9d372bb682{value}")).unwrap();
+            let mut same_key = SameKey::new(&canonicalizer);
+            (1..9).for_each(|value| same_key.add(0, &url(0), &url(value)));
+            same_key.probably_pages().len()
+        };
+        assert_eq!(found("sid", &[]), 8);
+        assert_eq!(found("sid", &["sid"]), 0, "the user says that it makes no difference");
+        assert_eq!(found("PHPSESSID", &[]), 0, "it is always a session id");
     }
 }

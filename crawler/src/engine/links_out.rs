@@ -80,7 +80,8 @@ impl Worker<'_> {
         if job.page.visit < 2 {
             link_texts = LinkTexts::default();
         }
-        let (mut numbers, mut same_key) = (Vec::new(), SameKey::default());
+        let mut numbers = Vec::new();
+        let mut same_key = SameKey::new(&self.context.keys.canonicalizer);
         for page::Link { url, nofollow, content, rels, anchor } in std::mem::take(&mut page.links) {
             let hits = hits.next().map(Box::new);
             let link = OutLink::new(url, content, &self.context.keys);

@@ -28,7 +28,7 @@ use config::Urls;
 use url::{Position, Url};
 
 use super::escapes::{Part, escape, is_raw, normalize};
-use super::sessions::{is_session, is_session_segment};
+use super::sessions::{is_doubtful, is_session, is_session_segment};
 use super::tracking::is_tracking;
 use super::{KeyHasher, UrlId};
 
@@ -226,6 +226,20 @@ impl Canonicalizer {
             key.truncate(start);
             key.extend_from_slice(sorted);
         }
+    }
+
+    /// The value of the first query parameter that is left out of the key only because its value looks like a session
+    /// id. Its name may also stand for something else. Parameters that the settings name are no matter of doubt.
+    pub fn doubtful_session<'a>(&self, url: &'a Url) -> Option<&'a str> {
+        let params = url.query().filter(|_| self.drop_sessions)?.split('&');
+        let is_named = |name: &str| {
+            let is_in = |names: &BTreeSet<Box<[u8]>>| names.contains(name.as_bytes());
+            is_in(&self.keep_params) || is_in(&self.drop_params)
+        };
+        let mut doubtful = params
+            .filter_map(|param| param.split_once('='))
+            .filter(|(name, value)| is_doubtful(name, value) && !is_named(name));
+        doubtful.next().map(|(_, value)| value)
     }
 
     /// Whether a parameter makes a difference.

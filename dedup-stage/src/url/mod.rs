@@ -17,7 +17,6 @@ pub use id::{PageId, SiteId, UrlId, host, registrable, registrable_domain};
 pub use keymap::{KeyMap, KeySet};
 pub use keys::Keys;
 pub use resolve::{compact, resolve};
-pub use sessions::doubtful_session;
 pub use sites::Sites;
 
 /// Removes the user name and the password from a URL (`http://me:secret@host/`), because no output may have them.

@@ -1,7 +1,5 @@
 //! Session ids in URLs: parameters of query and path, and ASP.NET's path segments.
 
-use url::Url;
-
 /// Names of parameters that have nothing but a session id, in lower case and in order.
 const NAMES: [&str; 8] =
     ["asp.net_sessionid", "cfid", "cftoken", "jsessionid", "oscsid", "phpsessid", "xtsid", "zenid"];
@@ -21,14 +19,9 @@ pub(super) fn is_session(name: &[u8], value: &[u8]) -> bool {
     }
 }
 
-/// The value of the first query parameter that counts as a session id only because of its value. Its name may also stand
-/// for something else.
-pub fn doubtful_session(url: &Url) -> Option<&str> {
-    let params = url.query()?.split('&').filter_map(|param| param.split_once('='));
-    let mut doubtful = params.filter(|(name, value)| {
-        AMBIGUOUS.iter().any(|known| name.eq_ignore_ascii_case(known)) && is_id(value.as_bytes())
-    });
-    doubtful.next().map(|(_, value)| value)
+/// Whether a parameter is a session id only because of its value. Its name may also stand for something else.
+pub(super) fn is_doubtful(name: &str, value: &str) -> bool {
+    AMBIGUOUS.iter().any(|known| name.eq_ignore_ascii_case(known)) && is_id(value.as_bytes())
 }
 
 /// Whether a value looks like an id: at least sixteen letters and digits, with so many digits that it is no word.

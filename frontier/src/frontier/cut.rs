@@ -20,7 +20,7 @@ use dedup_stage::store::cut::{self, KeyRange, all, as_it_is, each_part};
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{Sites, UrlId};
 
-use crate::hold::is_lot;
+use crate::hold::is_fallen_set;
 use crate::hold::works::{Task, Works, is_work};
 use crate::host::lane::{era, era_start};
 use crate::host::queue::Queues;
@@ -59,8 +59,9 @@ pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
     let mut count = cut::copy(from, &ranges(sites, from)?, &as_it_is, to)?;
     let held = |key: &[u8], _: &[u8]| Ok(holds(key, sites).then(Vec::new));
     count += cut::copy(from, &[KeyRange::whole(spaces::HELD_FOR)], &held, to)?;
-    let own =
-        |key: &[u8], value: &[u8]| Ok((is_work(key) || is_lot(key) || sleeps(key, sites)).then(|| value.to_vec()));
+    let own = |key: &[u8], value: &[u8]| {
+        Ok((is_work(key) || is_fallen_set(key) || sleeps(key, sites)).then(|| value.to_vec()))
+    };
     count += cut::copy(from, &[KeyRange::whole(spaces::FRONTIER_OWN)], &own, to)?;
     Ok(count)
 }

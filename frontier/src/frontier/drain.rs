@@ -18,7 +18,7 @@ use crate::job::Via;
 use crate::rules::Rules;
 use crate::scope::Scope;
 use crate::spaces;
-use crate::trial::Lot;
+use crate::trial::UrlSet;
 use crate::url::{Standing, State, Urls};
 
 impl Frontier {
@@ -89,8 +89,8 @@ impl Frontier {
     }
 
     /// A host could not be asked for long (`is_away`), or has answered. While it is away, its pages count as failed for
-    /// the URLs that are held or stopped for them, so these URLs are fetched in their place. [`Frontier::step`] does the
-    /// work. This is not on record: to be called at the start of each run, too.
+    /// the URLs that are held or stopped for them, so these URLs are fetched in their place. [`Frontier::step`] does
+    /// the work. This is not on record: to be called at the start of each run, too.
     pub fn set_away(&mut self, site: SiteId, is_away: bool, session: &mut Session) {
         if self.urls.set_away(site, is_away) && is_away && !self.is_foreign(site) {
             self.works.add(Task::Away(site), session);
@@ -104,43 +104,43 @@ impl Frontier {
         self.works.add(Task::Records { of: None, which: Which::All { stopped } }, session);
     }
 
-    /// A sample of a lot brought `good` pages that were new or led to new ones (a lot that falls for another reason
-    /// begins with as many as a credit pays for): releases all URLs of the lot, and follows those that are met later.
-    /// `site` is the host of one of them; if the lot is `wide` (a family, or siblings), the others are of any host.
+    /// A sample of a set brought `good` pages that were new or led to new ones (a set that falls for another reason
+    /// begins with as many as a credit pays for): releases all URLs of the set, and follows those that are met later.
+    /// `site` is the host of one of them. If the set is `wide` (a family, or siblings), the others are of any host.
     /// [`Frontier::step`] does the work.
-    pub fn fall(&mut self, lot: Lot, site: SiteId, wide: bool, good: u64, session: &mut Session) {
-        self.fallen.add(lot, wide, u32::try_from(good).unwrap_or(u32::MAX), session);
-        self.release_lot(lot, site, session);
+    pub fn fall(&mut self, set: UrlSet, site: SiteId, wide: bool, good: u64, session: &mut Session) {
+        self.fallen.add(set, wide, u32::try_from(good).unwrap_or(u32::MAX), session);
+        self.release_set(set, site, session);
     }
 
-    /// Whether a lot has fallen.
-    pub fn has_fallen(&self, lot: Lot) -> bool {
-        self.fallen.has(lot)
+    /// Whether a set has fallen.
+    pub fn has_fallen(&self, set: UrlSet) -> bool {
+        self.fallen.has(set)
     }
 
-    /// Whether the URLs of a lot that are met now are followed, because the lot has fallen and still brings enough.
-    pub fn is_followed(&self, lot: Lot) -> bool {
-        self.fallen.are_followed(lot)
+    /// Whether the URLs of a set that are met now are followed, because the set has fallen and still brings enough.
+    pub fn is_followed(&self, set: UrlSet) -> bool {
+        self.fallen.are_followed(set)
     }
 
-    /// A URL of the host `site` was followed because its lot has fallen, and its page was fetched.
-    pub fn lot_brought(&mut self, lot: Lot, site: SiteId, new: bool, session: &mut Session) {
-        if self.fallen.brought(lot, new, session) {
-            self.release_lot(lot, site, session);
+    /// A URL of the host `site` was followed because its set has fallen, and its page was fetched.
+    pub fn fallen_brought(&mut self, set: UrlSet, site: SiteId, new: bool, session: &mut Session) {
+        if self.fallen.brought(set, new, session) {
+            self.release_set(set, site, session);
         }
     }
 
-    /// A page that was not new, and whose URL was followed because its lot has fallen, led to a new page.
-    pub fn lot_led(&mut self, lot: Lot, site: SiteId, session: &mut Session) {
-        if self.fallen.led(lot, session) {
-            self.release_lot(lot, site, session);
+    /// A page that was not new, and whose URL was followed because its set has fallen, led to a new page.
+    pub fn fallen_led(&mut self, set: UrlSet, site: SiteId, session: &mut Session) {
+        if self.fallen.led(set, session) {
+            self.release_set(set, site, session);
         }
     }
 
-    /// Releases the URLs of a lot that are held or stopped. `site` is the host of one.
-    fn release_lot(&mut self, lot: Lot, site: SiteId, session: &mut Session) {
-        let of = (!self.fallen.is_wide(lot)).then_some(site);
-        self.works.add(Task::Records { of, which: Which::Lot(lot.0) }, session);
+    /// Releases the URLs of a set that are held or stopped. `site` is the host of one.
+    fn release_set(&mut self, set: UrlSet, site: SiteId, session: &mut Session) {
+        let of = (!self.fallen.is_wide(set)).then_some(site);
+        self.works.add(Task::Records { of, which: Which::Set(set.0) }, session);
     }
 
     /// Queues one URL that is held or stopped, as [`Via::Rescue`]. False if it was not queued.

@@ -12,10 +12,10 @@ use super::Frontier;
 use super::admit::{again, kept};
 use super::ladder_keys::{is_unlike, pair_key, stop_key};
 use crate::hold::ladder::{Ladder, Step, Strictness};
-use crate::hold::{StandIn, lots, news, stand_in, template};
+use crate::hold::{StandIn, news, stand_in, template, url_sets};
 use crate::job::{Admission, FoundLink, Hold, Release, Via};
 use crate::reason::SkipReason;
-use crate::trial::{Lot, Stop, Trial};
+use crate::trial::{Stop, Trial, UrlSet};
 use crate::url::{HoldCause, Kept, Standing, State};
 
 /// The decision about a link of a duplicate.
@@ -89,23 +89,23 @@ impl Frontier {
         }
     }
 
-    /// Holds or stops a link, unless its lot has fallen.
+    /// Holds or stops a link, unless one of its sets has fallen.
     fn keep_back(&mut self, found: &FoundLink<'_>, state: State, session: &mut Session) -> Result<Admission> {
-        if let Some(lot) = self.followed_lot(found.id, &state) {
-            let found = FoundLink { via: Via::Released { why: Release::Lot }, ..found.clone() };
-            return self.admit(&found, Some(Arc::new(Trial::Lot(lot))), session);
+        if let Some(set) = self.followed_set(found.id, &state) {
+            let found = FoundLink { via: Via::Released { why: Release::Fallen }, ..found.clone() };
+            return self.admit(&found, Some(Arc::new(Trial::Fallen(set))), session);
         }
         self.urls.change(found.id, &state, session)?;
         Ok(Admission::Held)
     }
 
-    /// The smallest lot that has fallen among those of a URL that would come into this state, if its URLs are followed.
-    pub(super) fn followed_lot(&self, id: UrlId, state: &State) -> Option<Lot> {
+    /// The smallest set that has fallen among those of a URL that would come into this state, if its URLs are followed.
+    pub(super) fn followed_set(&self, id: UrlId, state: &State) -> Option<UrlSet> {
         if self.fallen.is_empty() {
             return None;
         }
-        let fallen = lots(id, state)?.smallest_first().into_iter().find(|lot| self.fallen.has(*lot));
-        fallen.filter(|lot| self.fallen.are_followed(*lot))
+        let fallen = url_sets(id, state)?.smallest_first().into_iter().find(|set| self.fallen.has(*set));
+        fallen.filter(|set| self.fallen.are_followed(*set))
     }
 
     /// Queues a link as a trial. A trial of a pair of hosts or of a rule comes before all other URLs of its host,

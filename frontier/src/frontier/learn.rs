@@ -53,7 +53,7 @@ impl Frontier {
     pub fn file(&mut self, job: &Job, is_new: bool, session: &mut Session) -> Result<()> {
         let brought = if is_new { Brought::Media } else { Brought::Nothing };
         self.news_tried(job, Some(brought), session)?;
-        self.no_verdict(job, false, session)
+        self.told_nothing(job, false, session)
     }
 
     /// A page was answered well, but tells nothing about its group and host: it has too little text, for example. If
@@ -61,6 +61,12 @@ impl Frontier {
     /// rules or of a pair of hosts.
     pub fn no_verdict(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
         self.news_tried(job, None, session)?;
+        self.told_nothing(job, learns, session)
+    }
+
+    /// If the page was a trial of rules or of a pair of hosts, and [`Frontier::learn`] does not follow, the trial is
+    /// off.
+    fn told_nothing(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
         match job.trial.as_deref() {
             Some(trial @ (Trial::Pair { .. } | Trial::Rules(_))) if !learns && self.is_well(job.page.url) => {
                 self.trial_is_off(job.page.url, &job.url, trial, session)
@@ -117,7 +123,7 @@ impl Frontier {
                 self.pair_tried(lesson.id, *counterpart, agrees, session)?;
             }
             Some(Trial::Rules(stop)) => self.rules_tried(stop, lesson, shows, session)?,
-            Some(Trial::News { .. } | Trial::Lot(_)) | None => {}
+            Some(Trial::News { .. } | Trial::Fallen(_)) | None => {}
         }
         let Some(rules) = &mut self.rules else { return Ok(()) };
         let learned = rules.learn(lesson, shows, &self.urls, session)?;
@@ -167,7 +173,7 @@ impl Frontier {
             Trial::News { template } => return self.news_ended(id, *template, Showed::Neither, session),
             Trial::Pair { counterpart } => Some(pair_key(id, *counterpart)),
             Trial::Rules(stop) => self.rules.as_ref().and_then(|rules| stop_key(stop, rules, id, url)),
-            Trial::Lot(_) => None,
+            Trial::Fallen(_) => None,
         };
         ladder_key.map_or(Ok(()), |ladder_key| climb(ladder_key, Ladder::end_without_result, session))
     }

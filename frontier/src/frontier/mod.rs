@@ -97,7 +97,7 @@ pub struct Frontier {
     news: News,
     /// Everything that is held or stopped, for the rescue.
     held_back: HeldBack,
-    /// Lots that have fallen.
+    /// The sets of URLs that have fallen.
     fallen: Fallen,
     /// Learned rules; `None` if rules are switched off.
     rules: Option<Rules>,

@@ -19,7 +19,7 @@ use crate::host::origins::{Origin, Permission, robots_url};
 use crate::job::{Release, Via};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::reason::{Detail, SkipReason};
-use crate::trial::{Lot, Stop, Trial};
+use crate::trial::{Stop, Trial, UrlSet};
 use crate::url::{Kept, Standing, State, waiting};
 
 /// The next step of a ready host.
@@ -72,8 +72,8 @@ impl Refusal {
 /// The decision of bounds, budgets and rules about a URL.
 enum Pass {
     Fetch,
-    /// Rules or a spent budget would stop it, but its lot has fallen.
-    Follow(Lot),
+    /// Rules or a spent budget would stop it, but one of its sets has fallen.
+    Follow(UrlSet),
     Try(Trial, LadderKey),
     Refuse(Refusal),
 }
@@ -141,8 +141,8 @@ impl Frontier {
             if !entry.sitemap {
                 match self.pass(id, group, &url, &entry, session)? {
                     Pass::Fetch => {}
-                    Pass::Follow(lot) => {
-                        entry.trial.get_or_insert_with(|| Trial::Lot(lot).into());
+                    Pass::Follow(set) => {
+                        entry.trial.get_or_insert_with(|| Trial::Fallen(set).into());
                     }
                     Pass::Try(question, ladder_key) => {
                         entry.via = Via::Trial;
@@ -217,7 +217,7 @@ impl Frontier {
         }
         let host = self.hosts.get(id);
         let refuse = |reason, detail| Ok(Pass::Refuse(Refusal::Reason(reason, detail)));
-        let is_of_rescue = entry.via == Via::Rescue || matches!(entry.trial.as_deref(), Some(Trial::Lot(_)));
+        let is_of_rescue = entry.via == Via::Rescue || matches!(entry.trial.as_deref(), Some(Trial::Fallen(_)));
         if host.is_spent(group, self.conduct.limits) && !is_of_rescue {
             return Ok(self.spent(entry));
         }
@@ -254,8 +254,8 @@ impl Frontier {
             return Pass::Refuse(Refusal::Reason(SkipReason::Budget, Detail::None));
         }
         let link = Kept { url: entry.url.clone(), ..Kept::default() };
-        match self.followed_lot(entry.id, &State::stopped_for_budget(link)) {
-            Some(lot) => Pass::Follow(lot),
+        match self.followed_set(entry.id, &State::stopped_for_budget(link)) {
+            Some(set) => Pass::Follow(set),
             None => Pass::Refuse(Refusal::Spent),
         }
     }
@@ -269,8 +269,8 @@ impl Frontier {
             let Stop { rules, reason, representative } = stop.clone();
             let link = Kept { url: entry.url.clone(), ..Kept::default() };
             let stopped = State::Stopped { rules, reason, representative, waits: None, link };
-            if let Some(lot) = self.followed_lot(entry.id, &stopped) {
-                return Ok(Pass::Follow(lot));
+            if let Some(set) = self.followed_set(entry.id, &stopped) {
+                return Ok(Pass::Follow(set));
             }
         }
         // In `demote`, the URLs that rewrites stop are fetched at the end anyway, so they are not tried now.

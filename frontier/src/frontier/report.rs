@@ -273,7 +273,7 @@ impl Frontier {
                 self.news_ended(job.page.url, template, showed, session)?;
             }
             Trial::Pair { .. } | Trial::Rules(_) if well => {}
-            Trial::Lot(_) => {}
+            Trial::Fallen(_) => {}
             Trial::Pair { .. } | Trial::Rules(_) => self.trial_is_off(job.page.url, &job.url, trial, session)?,
         }
         Ok(())

@@ -15,11 +15,11 @@ use super::hold::Way;
 use super::ladder_keys::stop_key;
 use crate::hold::ladder::{Ladder, Step, Strictness};
 use crate::hold::works::{Task, Which, Work, Works};
-use crate::hold::{StandIn, folder, lots, stand_in};
+use crate::hold::{StandIn, folder, stand_in, url_sets};
 use crate::job::{Release, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::spaces;
-use crate::trial::{Lot, Stop, Trial};
+use crate::trial::{Stop, Trial, UrlSet};
 use crate::url::{HoldCause, Kept, Standing, State, Urls, WaitPlace, held_for};
 
 /// The place at which a stopped URL counts as waiting, if it waits.
@@ -330,10 +330,10 @@ impl Frontier {
                 return self.release(id, &last, Via::Released { why: Release::Mode }, session).map(|_| ());
             }
             (Which::Overtaking(ahead), state) => return self.overtake_with(id, state, *ahead, session),
-            (Which::Lot(of), state) if lots(id, state).is_some_and(|lots| lots.contains(Lot(*of))) => {
-                let (Some(link), trial) = (state.link(), Trial::Lot(Lot(*of))) else { return Ok(()) };
+            (Which::Set(of), state) if url_sets(id, state).is_some_and(|sets| sets.contains(UrlSet(*of))) => {
+                let (Some(link), trial) = (state.link(), Trial::Fallen(UrlSet(*of))) else { return Ok(()) };
                 let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
-                let found = again(&url, id, link, Via::Released { why: Release::Lot });
+                let found = again(&url, id, link, Via::Released { why: Release::Fallen });
                 return self.admit(&found, Some(Arc::new(trial)), session).map(|_| ());
             }
             _ => return Ok(()),

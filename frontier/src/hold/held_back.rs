@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
 
-use super::lot::{Lots, lots};
 use super::sample::Drawn;
+use super::url_sets::{UrlSets, url_sets};
 use crate::spaces;
 use crate::url::{Ended, Standing, State, Urls};
 
@@ -25,7 +25,7 @@ pub struct HeldBack {
 /// A URL that is held or stopped.
 #[derive(Clone, Copy, Debug)]
 struct Item {
-    lots: Lots,
+    sets: UrlSets,
     depth: u32,
     /// The hash of the URL that was or is to be fetched in its place; `None` if there is none.
     stands_in: Option<u64>,
@@ -75,13 +75,13 @@ impl Item {
             state => state.anchor(id).map(|anchor| anchor.url),
         };
         let depth = state.link().map_or(0, |link| link.depth);
-        lots(id, state).map(|lots| Self { lots, depth, stands_in })
+        url_sets(id, state).map(|sets| Self { sets, depth, stands_in })
     }
 
     fn drawn(&self, id: UrlId, urls: &Urls) -> Drawn {
         let standing = self.stands_in.and_then(|other| urls.get(other));
         let covered = matches!(standing, Some(Standing::Done(Ended::Well | Ended::Redirected)));
-        Drawn { id, lots: self.lots, covered, depth: self.depth, stands_in: self.stands_in }
+        Drawn { id, sets: self.sets, covered, depth: self.depth, stands_in: self.stands_in }
     }
 }
 

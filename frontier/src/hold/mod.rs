@@ -9,10 +9,10 @@
 //!
 //! The rescue at the end of the crawl:
 //!
-//! - `lot` tells which URLs most likely share their fate.
+//! - `url_sets` tells which URLs most likely share their fate.
 //! - `held_back` lists all URLs that are held or stopped.
 //! - `sample` and `strata` draw URLs at random.
-//! - `fallen` lists the lots that a sample has shown to be held or stopped wrongly.
+//! - `fallen` lists the sets that a sample has shown to be held or stopped wrongly.
 //!
 //! Both use:
 //!
@@ -26,18 +26,18 @@
 mod fallen;
 mod held_back;
 pub mod ladder;
-mod lot;
 pub mod news;
 mod sample;
 mod stand_in;
 mod strata;
 mod template;
+mod url_sets;
 pub mod works;
 
-pub use fallen::{Fallen, is_lot};
+pub use fallen::{Fallen, is_fallen_set};
 pub use held_back::HeldBack;
-pub use lot::{Lots, folder, lots};
 pub use sample::{Draw, Drawn, Prospect, Sample, SampleSpec};
 pub use stand_in::{StandIn, stand_in};
 pub use strata::{Strata, StrataDraw};
 pub use template::{shape, template};
+pub use url_sets::{UrlSets, folder, url_sets};

@@ -9,16 +9,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use dedup_stage::url::UrlId;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::lot::Lots;
-use crate::trial::Lot;
+use super::url_sets::UrlSets;
+use crate::trial::UrlSet;
 
 /// One URL of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawn {
     /// The identity of the URL.
     pub id: UrlId,
-    /// The lots that the URL belongs to.
-    pub lots: Lots,
+    /// The sets that the URL belongs to.
+    pub sets: UrlSets,
     /// Whether its counterpart or representative was answered well, or with a redirect.
     pub covered: bool,
     /// The number of links from the seeds.
@@ -94,9 +94,9 @@ pub struct Draw {
     /// The URLs with the lowest places.
     lowest: BTreeMap<u64, Drawn>,
     /// For each lot and each family, the places of its URLs among the lowest.
-    places: HashMap<Lot, BTreeSet<u64>>,
-    lots: HashSet<Lot>,
-    families: HashSet<Lot>,
+    places: HashMap<UrlSet, BTreeSet<u64>>,
+    lots: HashSet<UrlSet>,
+    families: HashSet<UrlSet>,
 }
 
 impl Draw {
@@ -110,20 +110,20 @@ impl Draw {
     pub fn show(&mut self, drawn: Drawn, prospect: Prospect) {
         self.sample.held_back += 1;
         self.sample.covered += u64::from(drawn.covered);
-        for (all, one) in [(&mut self.lots, drawn.lots.lot), (&mut self.families, drawn.lots.family)] {
+        for (all, one) in [(&mut self.lots, drawn.sets.lot), (&mut self.families, drawn.sets.family)] {
             if all.len() < Sample::MOST {
                 all.insert(one);
             }
         }
         let place = self.place(&drawn, prospect);
-        for (of, most) in [(drawn.lots.lot, self.spec.of_lot), (drawn.lots.family, self.spec.of_family)] {
+        for (of, most) in [(drawn.sets.lot, self.spec.of_lot), (drawn.sets.family, self.spec.of_family)] {
             let Some(places) = self.places.get(&of).filter(|places| places.len() >= most) else { continue };
             match places.last() {
                 Some(last) if place < *last => self.leave_out(*last),
                 _ => return,
             }
         }
-        for of in [drawn.lots.lot, drawn.lots.family] {
+        for of in [drawn.sets.lot, drawn.sets.family] {
             self.places.entry(of).or_default().insert(place);
         }
         self.lowest.insert(place, drawn);
@@ -142,7 +142,7 @@ impl Draw {
 
     fn leave_out(&mut self, place: u64) {
         let Some(drawn) = self.lowest.remove(&place) else { return };
-        for of in [drawn.lots.lot, drawn.lots.family] {
+        for of in [drawn.sets.lot, drawn.sets.family] {
             if let Some(places) = self.places.get_mut(&of) {
                 places.remove(&place);
                 if places.is_empty() {
@@ -166,8 +166,9 @@ mod tests {
 
     fn drawn(url: u64, lot: u64) -> Drawn {
         let id = UrlId { url, ..UrlId::default() };
-        let lots = Lots { section: Lot(url), lot: Lot(lot), family: Lot(1_000 + lot % 4), ..Lots::default() };
-        Drawn { id, lots, covered: url.is_multiple_of(2), depth: (url % 5) as u32, stands_in: None }
+        let sets =
+            UrlSets { section: UrlSet(url), lot: UrlSet(lot), family: UrlSet(1_000 + lot % 4), ..UrlSets::default() };
+        Drawn { id, sets, covered: url.is_multiple_of(2), depth: (url % 5) as u32, stands_in: None }
     }
 
     #[test]
@@ -175,14 +176,14 @@ mod tests {
         for (wanted, of_lot) in [(10, 3), (50, 1), (1_000, usize::MAX), (5, 100)] {
             let spec = SampleSpec { wanted, of_lot, of_family: usize::MAX, best_first: false };
             let mut draw = Draw::new(spec, 7);
-            let mut all: Vec<(u64, Lot)> = Vec::new();
+            let mut all: Vec<(u64, UrlSet)> = Vec::new();
             for url in 0..600 {
                 let lot = url * url % 23;
                 draw.show(drawn(url, lot), Prospect { led: (url % 3) as u32, ..Prospect::default() });
-                all.push((xxh3_64_with_seed(&url.to_be_bytes(), 7), Lot(lot)));
+                all.push((xxh3_64_with_seed(&url.to_be_bytes(), 7), UrlSet(lot)));
             }
             all.sort_unstable();
-            let mut taken = HashMap::<Lot, usize>::new();
+            let mut taken = HashMap::<UrlSet, usize>::new();
             all.retain(|(_, lot)| {
                 let count = taken.entry(*lot).or_default();
                 *count += 1;
@@ -193,7 +194,7 @@ mod tests {
             let found: Vec<_> = sample
                 .drawn
                 .iter()
-                .map(|drawn| (xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), 7), drawn.lots.lot))
+                .map(|drawn| (xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), 7), drawn.sets.lot))
                 .collect();
             assert_eq!(found, all);
             assert_eq!((sample.held_back, sample.covered), (600, 300));
@@ -215,9 +216,9 @@ mod tests {
         }
         let sample = draw.end();
         for family in 1_000..1_004 {
-            let of_family: Vec<_> = sample.drawn.iter().filter(|drawn| drawn.lots.family == Lot(family)).collect();
+            let of_family: Vec<_> = sample.drawn.iter().filter(|drawn| drawn.sets.family == UrlSet(family)).collect();
             assert_eq!(of_family.len(), 2);
-            let is_best = |drawn: &Drawn| opens(drawn.lots.lot.0) == 2 && drawn.depth == 4 && drawn.id.url % 46 < 23;
+            let is_best = |drawn: &Drawn| opens(drawn.sets.lot.0) == 2 && drawn.depth == 4 && drawn.id.url % 46 < 23;
             assert!(of_family.iter().all(|drawn| is_best(drawn)), "{of_family:?}");
         }
         assert_eq!(sample.drawn.len(), 8);

@@ -1,10 +1,10 @@
 //! A stratified sample of everything that is held back (held or stopped), for the last round of the rescue and the
 //! estimate.
 //!
-//! The strata are the sections of lots ([`Lots::section`]): each has a share of the sample that is proportional to its
-//! size. A simple random sample of 40 in 2,000 URLs misses a section of 40 in every second crawl. This sample misses no
-//! section of at least `held_back / wanted` URLs (50 of 2,000, if 40 are drawn). Its estimates are at least as sharp
-//! (Cochran, "Sampling Techniques", 3rd edition 1977, section 5.6).
+//! The strata are the sections of lots ([`UrlSets::section`]): each has a share of the sample that is proportional to
+//! its size. A simple random sample of 40 in 2,000 URLs misses a section of 40 in every second crawl. This sample
+//! misses no section of at least `held_back / wanted` URLs (50 of 2,000, if 40 are drawn). Its estimates are at least
+//! as sharp (Cochran, "Sampling Techniques", 3rd edition 1977, section 5.6).
 //!
 //! Two passes over the records are needed. The first one counts each section ([`Strata`]). The sections are then laid
 //! end to end, and a URL is taken at every `held_back / wanted`-th place, from a random place on (a systematic sample:
@@ -15,25 +15,25 @@ use std::collections::{BTreeMap, HashMap};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::lot::Lots;
 use super::sample::{Drawn, Sample};
-use crate::trial::Lot;
+use super::url_sets::UrlSets;
+use crate::trial::UrlSet;
 
 /// Counts the URLs of each section.
 #[derive(Clone, Debug, Default)]
 pub struct Strata {
     /// URLs by lot and section. If there are more sections than [`Sample::MOST`], the others count as one.
-    sizes: BTreeMap<(Lot, Lot), u64>,
+    sizes: BTreeMap<(UrlSet, UrlSet), u64>,
     held_back: u64,
 }
 
 /// The stratum of all sections that are not counted one by one.
-const OTHERS: (Lot, Lot) = (Lot(u64::MAX), Lot(u64::MAX));
+const OTHERS: (UrlSet, UrlSet) = (UrlSet(u64::MAX), UrlSet(u64::MAX));
 
 impl Strata {
     /// Counts one URL.
-    pub fn count(&mut self, lots: Lots) {
-        let of = (lots.lot, lots.section);
+    pub fn count(&mut self, sets: UrlSets) {
+        let of = (sets.lot, sets.section);
         let of = if self.sizes.len() < Sample::MOST || self.sizes.contains_key(&of) { of } else { OTHERS };
         *self.sizes.entry(of).or_default() += 1;
         self.held_back += 1;
@@ -61,10 +61,10 @@ impl Strata {
 #[derive(Debug)]
 pub struct StrataDraw {
     /// How many URLs each stratum gives.
-    shares: HashMap<(Lot, Lot), usize>,
+    shares: HashMap<(UrlSet, UrlSet), usize>,
     round: u64,
     /// The URLs of each stratum with the lowest hashes.
-    lowest: HashMap<(Lot, Lot), BTreeMap<u64, Drawn>>,
+    lowest: HashMap<(UrlSet, UrlSet), BTreeMap<u64, Drawn>>,
     sample: Sample,
 }
 
@@ -73,7 +73,7 @@ impl StrataDraw {
     pub fn show(&mut self, drawn: Drawn) {
         self.sample.held_back += 1;
         self.sample.covered += u64::from(drawn.covered);
-        let of = (drawn.lots.lot, drawn.lots.section);
+        let of = (drawn.sets.lot, drawn.sets.section);
         let of = if self.shares.contains_key(&of) { of } else { OTHERS };
         let share = self.shares.get(&of).copied().unwrap_or(0);
         if share == 0 {
@@ -102,8 +102,8 @@ mod tests {
     use super::*;
 
     fn drawn(url: u64, section: u64) -> Drawn {
-        let lots = Lots { section: Lot(section), lot: Lot(section % 3), ..Lots::default() };
-        Drawn { id: UrlId { url, ..UrlId::default() }, lots, covered: false, depth: 0, stands_in: None }
+        let sets = UrlSets { section: UrlSet(section), lot: UrlSet(section % 3), ..UrlSets::default() };
+        Drawn { id: UrlId { url, ..UrlId::default() }, sets, covered: false, depth: 0, stands_in: None }
     }
 
     fn sample(sections: &[u64], wanted: usize, round: u64) -> Vec<Drawn> {
@@ -112,7 +112,7 @@ mod tests {
             sections.flat_map(|(at, size)| (0..*size).map(move |url| drawn((at as u64) << 32 | url, at as u64)))
         };
         let mut strata = Strata::default();
-        urls().for_each(|url| strata.count(url.lots));
+        urls().for_each(|url| strata.count(url.sets));
         let mut draw = strata.draw(wanted, round);
         urls().for_each(|url| draw.show(url));
         let sample = draw.end();
@@ -131,7 +131,7 @@ mod tests {
                 let drawn = sample(&sections, wanted, round);
                 assert_eq!(drawn.len(), wanted.min(held as usize));
                 for (at, size) in sections.iter().enumerate() {
-                    let got = drawn.iter().filter(|drawn| drawn.lots.section == Lot(at as u64)).count() as u64;
+                    let got = drawn.iter().filter(|drawn| drawn.sets.section == UrlSet(at as u64)).count() as u64;
                     let exact = *size as f64 * drawn.len() as f64 / held as f64;
                     assert!((got as f64 - exact).abs() < 1.0, "{got} of {size}, exactly {exact}");
                 }
@@ -156,7 +156,7 @@ mod tests {
         let all = Sample::MOST as u64 + 5_000;
         let sections = vec![1; all as usize];
         let drawn = sample(&sections, 2_000, 3);
-        let others = drawn.iter().filter(|drawn| drawn.lots.section.0 >= Sample::MOST as u64).count();
+        let others = drawn.iter().filter(|drawn| drawn.sets.section.0 >= Sample::MOST as u64).count();
         assert_eq!(drawn.len(), 2_000);
         assert!((100..200).contains(&others), "{others} of about 142");
     }

@@ -70,8 +70,8 @@ pub enum Which {
         /// Whether the URLs that rewrites stopped are released, too.
         stopped: bool,
     },
-    /// URLs of this [`Lot`](super::Lot).
-    Lot(u64),
+    /// URLs of this set ([`UrlSet`](crate::UrlSet)).
+    Set(u64),
     /// URLs that rewrites stopped, in `demote`. They come after all other URLs.
     Late,
     /// URLs of the folder with this hash that are held for a counterpart on this host.

@@ -22,11 +22,11 @@
 use std::collections::{BTreeMap, HashSet};
 
 use dedup_stage::url::UrlId;
-use frontier::{Drawn, Frontier, Lot, Lots};
+use frontier::{Drawn, Frontier, UrlSet, UrlSets};
 
 use super::Rescue;
 use super::looks::left_of;
-use super::results::{LotResults, Results, families};
+use super::results::{Results, SetResults, families};
 use super::siblings;
 use super::state::Excused;
 use crate::engine::error::Result;
@@ -36,9 +36,9 @@ use crate::engine::ledger::Ledger;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Falls {
     /// Those that fall now.
-    now: BTreeMap<Lot, LotResults>,
+    now: BTreeMap<UrlSet, SetResults>,
     /// Those that wait.
-    pub waiting: HashSet<Lot>,
+    pub waiting: HashSet<UrlSet>,
 }
 
 impl Falls {
@@ -51,7 +51,7 @@ impl Falls {
     const CREDIT: u64 = 20;
 
     /// The lots that fall because pages of them are new, and those that wait.
-    pub fn of(lots: &BTreeMap<Lot, LotResults>, frontier: &Frontier) -> Self {
+    pub fn of(lots: &BTreeMap<UrlSet, SetResults>, frontier: &Frontier) -> Self {
         let mut now = lots.clone();
         now.retain(|lot, result| result.gained > 0 && !frontier.has_fallen(*lot));
         let waiting: HashSet<_> = now.iter().filter(|(_, result)| result.new == 0).map(|(lot, _)| *lot).collect();
@@ -63,16 +63,16 @@ impl Falls {
     /// them fall now, on credit. If not, the best of the waiting lots fall.
     pub fn end_wait(
         mut self,
-        lots: &BTreeMap<Lot, LotResults>,
+        lots: &BTreeMap<UrlSet, SetResults>,
         frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<Self> {
-        let is_chain = |result: &LotResults| result.opened_newest > 0;
+        let is_chain = |result: &SetResults| result.opened_newest > 0;
         if self.waiting.is_empty() && !lots.values().any(is_chain) {
             return Ok(self);
         }
-        let mut left = BTreeMap::<Lot, (u64, UrlId)>::new();
-        frontier.each_held_back(&ledger.session, &mut |Drawn { id, lots: of, .. }| {
+        let mut left = BTreeMap::<UrlSet, (u64, UrlId)>::new();
+        frontier.each_held_back(&ledger.session, &mut |Drawn { id, sets: of, .. }| {
             if lots.contains_key(&of.lot) {
                 left.entry(of.lot).and_modify(|(count, _)| *count += 1).or_insert((1, id));
             }
@@ -97,7 +97,7 @@ impl Falls {
         chains.iter_mut().for_each(|(lot, result)| result.gained = credits[lot] / Rescue::WORTH);
         best.retain(|lot, _| self.waiting.contains(lot));
         let mut fall = if chains.is_empty() { best } else { chains };
-        let most = fall.values().map(LotResults::opens).fold(0.0, f64::max);
+        let most = fall.values().map(SetResults::opens).fold(0.0, f64::max);
         fall.retain(|_, result| result.opens() * Self::AS_GOOD >= most);
         self.waiting.retain(|lot| !fall.contains_key(lot));
         self.now.extend(fall);
@@ -133,7 +133,7 @@ impl Rescue {
             let all = results.lots();
             let tried = falls.waiting.iter().filter_map(|lot| all.get(lot).map(|result| (*lot, *result)));
             self.state.excused.extend(
-                tried.map(|(lot, LotResults { trials, gained, opened, .. })| (lot, Excused { trials, gained, opened })),
+                tried.map(|(lot, SetResults { trials, gained, opened, .. })| (lot, Excused { trials, gained, opened })),
             );
             self.state.retest = true;
             self.save(ledger);
@@ -160,13 +160,13 @@ impl Rescue {
         let mut fall = lots.clone();
         fall.retain(|lot, result| result.gained > 0 && !frontier.has_fallen(*lot));
         if !fall.is_empty() {
-            let mut sections = results.by(|lots| lots.section);
+            let mut sections = results.by(|sets| sets.section);
             sections.retain(|section, result| {
                 result.gained > 0 && fall.contains_key(&result.lot) && !frontier.has_fallen(*section)
             });
-            retain_worth(&mut fall, |lots| lots.lot, frontier, ledger)?;
+            retain_worth(&mut fall, |sets| sets.lot, frontier, ledger)?;
             sections.retain(|_, result| !fall.contains_key(&result.lot));
-            retain_worth(&mut sections, |lots| lots.section, frontier, ledger)?;
+            retain_worth(&mut sections, |sets| sets.section, frontier, ledger)?;
             fall.append(&mut sections);
         }
         let any = self.release(&fall, &lots, results, frontier, ledger)?;
@@ -180,8 +180,8 @@ impl Rescue {
     /// something ([`Rescue::ALIKE`]). Returns true if any fell.
     fn release(
         &self,
-        fall: &BTreeMap<Lot, LotResults>,
-        tried: &BTreeMap<Lot, LotResults>,
+        fall: &BTreeMap<UrlSet, SetResults>,
+        tried: &BTreeMap<UrlSet, SetResults>,
         results: &Results,
         frontier: &mut Frontier,
         ledger: &mut Ledger,
@@ -205,10 +205,10 @@ impl Rescue {
     }
 }
 
-/// Keeps only the lots whose URLs are worth the fetches. `of` selects one of the lots of a URL.
+/// Keeps only the lots whose URLs are worth the fetches. `of` selects one of the sets of a URL.
 fn retain_worth(
-    lots: &mut BTreeMap<Lot, LotResults>,
-    of: impl Fn(Lots) -> Lot,
+    lots: &mut BTreeMap<UrlSet, SetResults>,
+    of: impl Fn(UrlSets) -> UrlSet,
     frontier: &mut Frontier,
     ledger: &Ledger,
 ) -> Result<()> {

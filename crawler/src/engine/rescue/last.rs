@@ -26,9 +26,9 @@
 
 use std::collections::BTreeMap;
 
-use frontier::Lot;
+use frontier::UrlSet;
 
-use super::results::LotResults;
+use super::results::SetResults;
 use crate::estimate::{Lost, Sample, estimate};
 
 /// The last round, and the URLs from which it was drawn.
@@ -36,7 +36,7 @@ use crate::estimate::{Lost, Sample, estimate};
 pub struct LastRound<'a> {
     /// The results of all rounds, by the lots that fall as one: sections that have fallen alone, and otherwise whole
     /// lots.
-    pub results: &'a BTreeMap<Lot, LotResults>,
+    pub results: &'a BTreeMap<UrlSet, SetResults>,
     /// The number of the last round.
     pub number: u32,
     /// The number of URLs from which it was drawn.
@@ -55,7 +55,7 @@ pub struct LastRound<'a> {
 impl LastRound<'_> {
     /// The estimate of the pages that are lost, and the lower and the upper end of its 95 % interval. `left` has the
     /// lots with new pages that still have URLs. `followed` says of which lots and families URLs are still followed.
-    pub fn lost(&self, left: &BTreeMap<Lot, u64>, followed: &dyn Fn(Lot) -> bool) -> [f64; 3] {
+    pub fn lost(&self, left: &BTreeMap<UrlSet, u64>, followed: &dyn Fn(UrlSet) -> bool) -> [f64; 3] {
         let LastRound { population, .. } = *self;
         let last = || self.results.iter().filter(|(_, result)| result.round == self.number);
         let drawn: u64 = last().map(|(_, result)| result.drawn_newest).sum();
@@ -98,8 +98,8 @@ impl LastRound<'_> {
     /// The number of URLs, not found yet, that lie behind `left` URLs, if each page has as many links to such URLs as
     /// the `drawn` ones had. This is the total progeny of a branching process. If a page has one such link or more, it
     /// has no end.
-    fn behind(&self, left: u64, drawn: u64, followed: &dyn Fn(Lot) -> bool) -> u64 {
-        let is_left = |lot: Lot, result: &LotResults| !followed(lot) && !followed(result.family);
+    fn behind(&self, left: u64, drawn: u64, followed: &dyn Fn(UrlSet) -> bool) -> u64 {
+        let is_left = |lot: UrlSet, result: &SetResults| !followed(lot) && !followed(result.family);
         let last = self.results.iter().filter(|(lot, result)| result.round == self.number && is_left(**lot, result));
         let opened: u64 = last.map(|(_, result)| result.opened_newest).sum();
         let links = opened as f64 / drawn.max(1) as f64;
@@ -127,20 +127,20 @@ mod tests {
         let mut urls: Vec<(u64, bool)> =
             (0..lots).flat_map(|lot| (0..size).map(move |url| (lot, lot < new_lots && url < m))).collect();
         random.shuffle(&mut urls);
-        let mut results = BTreeMap::<Lot, LotResults>::new();
+        let mut results = BTreeMap::<UrlSet, SetResults>::new();
         for (lot, new) in &urls[..drawn] {
-            let result = results.entry(Lot(*lot)).or_insert(LotResults { round: 1, ..LotResults::default() });
+            let result = results.entry(UrlSet(*lot)).or_insert(SetResults { round: 1, ..SetResults::default() });
             result.drawn_newest += 1;
             result.gained_newest += u64::from(*new);
         }
-        let fell: Vec<Lot> =
+        let fell: Vec<UrlSet> =
             results.iter().filter(|(_, result)| result.gained_newest > 0).map(|(lot, _)| *lot).collect();
         for lot in &fell {
             let result = results.get_mut(lot).unwrap();
             result.after_fall = m - result.gained_newest;
         }
-        let held_back = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&Lot(*lot))).count() as u64;
-        let lost = urls[drawn..].iter().filter(|(lot, new)| *new && !fell.contains(&Lot(*lot))).count() as u64;
+        let held_back = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&UrlSet(*lot))).count() as u64;
+        let lost = urls[drawn..].iter().filter(|(lot, new)| *new && !fell.contains(&UrlSet(*lot))).count() as u64;
         let population = urls.len() as u64;
         let last = LastRound {
             results: &results,
@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn what_lies_behind_raises_the_upper_end() {
         let high = |opened, fetched| {
-            let drawn = LotResults { round: 1, drawn_newest: 40, opened_newest: opened, ..LotResults::default() };
-            let results = BTreeMap::from([(Lot(1), drawn)]);
+            let drawn = SetResults { round: 1, drawn_newest: 40, opened_newest: opened, ..SetResults::default() };
+            let results = BTreeMap::from([(UrlSet(1), drawn)]);
             let last = LastRound {
                 results: &results,
                 number: 1,
@@ -182,8 +182,8 @@ mod tests {
     #[test]
     fn new_pages_that_lead_to_others_raise_the_upper_end() {
         let lost = |opened, fetched| {
-            let drawn = LotResults { round: 1, drawn_newest: 40, ..LotResults::default() };
-            let results = BTreeMap::from([(Lot(1), drawn)]);
+            let drawn = SetResults { round: 1, drawn_newest: 40, ..SetResults::default() };
+            let results = BTreeMap::from([(UrlSet(1), drawn)]);
             let (population, held_back) = (440, 400);
             let last = LastRound { results: &results, number: 1, population, held_back, fetched, unmet: 0, opened };
             last.lost(&BTreeMap::new(), &|_| false)
@@ -196,8 +196,8 @@ mod tests {
     #[test]
     fn what_the_sample_found_leads_on() {
         let high = |opened_newest| {
-            let drawn = LotResults { round: 1, drawn_newest: 1, opened_newest, ..LotResults::default() };
-            let results = BTreeMap::from([(Lot(1), drawn)]);
+            let drawn = SetResults { round: 1, drawn_newest: 1, opened_newest, ..SetResults::default() };
+            let results = BTreeMap::from([(UrlSet(1), drawn)]);
             let last = LastRound {
                 results: &results,
                 number: 1,

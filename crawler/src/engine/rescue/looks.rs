@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use frontier::{Frontier, Lot, Lots, Sample, Strata};
+use frontier::{Frontier, Sample, Strata, UrlSet, UrlSets};
 
 use crate::engine::error::Result;
 use crate::engine::ledger::Ledger;
@@ -11,24 +11,24 @@ use crate::engine::ledger::Ledger;
 /// Draws from everything that is held or stopped, the same share from each section of each lot.
 pub fn draw_from_each(wanted: usize, round: u32, frontier: &mut Frontier, ledger: &Ledger) -> Result<Sample> {
     let mut strata = Strata::default();
-    frontier.each_held_back(&ledger.session, &mut |drawn| strata.count(drawn.lots))?;
+    frontier.each_held_back(&ledger.session, &mut |drawn| strata.count(drawn.sets))?;
     let mut draw = strata.draw(wanted, u64::from(round));
     frontier.each_held_back(&ledger.session, &mut |drawn| draw.show(drawn))?;
     Ok(draw.end())
 }
 
-/// The number of URLs of these lots that are still held or stopped. Lots without such URLs are left out. `of` selects
-/// one of the lots of a URL.
+/// The number of URLs of these sets that are still held or stopped. Sets without such URLs are left out. `of` selects
+/// one of the sets of a URL.
 pub fn left_of(
-    lots: impl Iterator<Item = Lot>,
-    of: impl Fn(Lots) -> Lot,
+    sets: impl Iterator<Item = UrlSet>,
+    of: impl Fn(UrlSets) -> UrlSet,
     frontier: &mut Frontier,
     ledger: &Ledger,
-) -> Result<BTreeMap<Lot, u64>> {
-    let mut left: BTreeMap<Lot, u64> = lots.map(|lot| (lot, 0)).collect();
+) -> Result<BTreeMap<UrlSet, u64>> {
+    let mut left: BTreeMap<UrlSet, u64> = sets.map(|set| (set, 0)).collect();
     if !left.is_empty() {
         frontier.each_held_back(&ledger.session, &mut |drawn| {
-            if let Some(count) = left.get_mut(&of(drawn.lots)) {
+            if let Some(count) = left.get_mut(&of(drawn.sets)) {
                 *count += 1;
             }
         })?;

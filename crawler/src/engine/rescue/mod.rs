@@ -2,17 +2,18 @@
 //! stopped). In `demote`, these are only URLs in traps and URLs that a known corpus has; `keep` has no rescue. The
 //! sample finds pages that are no copies. At the end, the rescue estimates the number of pages that were lost.
 //!
-//! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). A page is *new* if it is
-//! no copy, and has text or media that its host has not shown. A trial *led* to a new page if its page is a copy that
-//! links to one, directly or through further copies. A lot *gained* something if a trial of it was new or led to a new
-//! page. A page *opened* a link if the URL of the link was not met before. A lot that *falls* is released: all its
+//! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::UrlSets::lot`]). A page is *new* if
+//! it is no copy, and has text or media that its host has not shown. A trial *led* to a new page if its page is a copy
+//! that links to one, directly or through further copies. A lot *gained* something if a trial of it was new or led to a
+//! new page. A page *opened* a link if the URL of the link was not met before. A lot that *falls* is released: all its
 //! URLs are queued, and those that are found later are followed. The rescue works in rounds:
 //!
 //! 1. A *round* draws one or two URLs from each of as many lots as the budget allows, and queues them as trials. Each
-//!    family of lots ([`frontier::Lots::family`]) has about an equal share of the round, and at least two URLs. First
-//!    come URLs whose siblings have brought something ([`siblings`]). Next come those of lots whose pages had the most
-//!    links that were not found before, and of lots that were not tried yet ([`order::Order`]). Of these, URLs that are farthest from the seeds come first; of those that are equally
-//!    far, the ones whose counterparts led to the most pages ([`led`]).
+//!    family of lots ([`frontier::UrlSets::family`]) has about an equal share of the round, and at least two URLs.
+//!    First come URLs whose siblings have brought something ([`siblings`]). Next come those of lots whose pages had the
+//!    most links that were not found before, and of lots that were not tried yet ([`order::Order`]). Of these, URLs
+//!    that are farthest from the seeds come first; of those that are equally far, the ones whose counterparts led to
+//!    the most pages ([`led`]).
 //! 2. When all trials are fetched, each lot with a new page falls ([`frontier::Frontier::fall`]). A lot with a page
 //!    that only led to a new page has gained something, too. (For example, a list that two hosts share may lead to
 //!    pages that only one of them has.) It waits until nothing else is left to try ([`falls`]). If at least
@@ -35,6 +36,7 @@
 //! what bounds these for a lot that falls before it has gained anything. Rounds and trials are part of the state, so a
 //! crawl that was killed continues its rescue.
 
+mod crowd;
 mod falls;
 mod last;
 mod led;
@@ -50,11 +52,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use config::Settings;
 use dedup_stage::store::{self, Session};
-use frontier::{Draw, Drawn, Frontier, Job, Lot, Lots, Sample, SampleSpec, Via};
+use frontier::{Draw, Drawn, Frontier, Job, Sample, SampleSpec, UrlSet, UrlSets, Via};
 
 use super::error::Result;
 use super::ledger::Ledger;
 use crate::estimate::{LastEstimate, Lost};
+use crowd::Crowd;
 use falls::Falls;
 use last::LastRound;
 use led::Led;
@@ -62,7 +65,7 @@ use looks::{counterparts, draw_from_each, left_of};
 pub(super) use open_ends::OpenEnds;
 use order::{Order, done_with, retain_opening};
 use record::{TrialRecord, put, read};
-use results::{LotResults, Results, families};
+use results::{Results, SetResults, families};
 use state::RescueState;
 
 /// The rescue of a crawl.
@@ -73,13 +76,6 @@ pub(super) struct Rescue {
     crowd: Option<Crowd>,
     /// The pages that led to others. They are read when the first round is drawn.
     led: Option<Led>,
-}
-
-/// The numbers of lots and families from which a round can draw.
-#[derive(Clone, Copy, Debug)]
-struct Crowd {
-    lots: usize,
-    families: usize,
 }
 
 /// The estimate of the pages that were lost, from the last rescue that came to its end.
@@ -101,7 +97,7 @@ pub fn untried(frontier: &mut Frontier, session: &Session) -> store::Result<u64>
     families.retain(|_, found| found.gained > 0);
     let mut untried = 0;
     if !families.is_empty() {
-        frontier.each_held_back(session, &mut |Drawn { lots: of, .. }| {
+        frontier.each_held_back(session, &mut |Drawn { sets: of, .. }| {
             untried += u64::from(families.contains_key(&of.family) && !lots.contains_key(&of.lot));
         })?;
     }
@@ -111,9 +107,6 @@ pub fn untried(frontier: &mut Frontier, session: &Session) -> store::Result<u64>
 impl Rescue {
     /// The smallest number of URLs that may be drawn, however small the crawl is.
     const LEAST: u64 = 40;
-    /// The largest number of URLs that are drawn from a lot in one round. If there are many lots, only one is drawn
-    /// from each, so that more lots are tried.
-    const OF_LOT: usize = 2;
     /// At least this much of the budget is left for the last round.
     const LAST: u64 = Self::LEAST / 4;
     /// A round may draw at least this many URLs, however small the budget is.
@@ -148,9 +141,9 @@ impl Rescue {
             && let Some(trial) = read(job.page.url, session)
         {
             put(job.page.url, result(trial), session);
-        } else if let Some(frontier::Trial::Lot(lot)) = job.trial.as_deref() {
-            put(job.page.url, result(TrialRecord { lot: *lot, ..TrialRecord::default() }), session);
-            frontier.lot_brought(*lot, job.page.url.site, new, session);
+        } else if let Some(frontier::Trial::Fallen(set)) = job.trial.as_deref() {
+            put(job.page.url, result(TrialRecord { lot: *set, ..TrialRecord::default() }), session);
+            frontier.fallen_brought(*set, job.page.url.site, new, session);
         } else if !new
             && source.and_then(|id| read(id, session)).is_some_and(|trial| trial.new != Some(true))
             && read(job.page.url, session).is_none_or(|trial| trial.round == 0)
@@ -168,7 +161,7 @@ impl Rescue {
         {
             put(id, TrialRecord { led: true, ..trial }, session);
             if trial.round == 0 {
-                frontier.lot_led(trial.lot, id.site, session);
+                frontier.fallen_led(trial.lot, id.site, session);
             }
             (at, steps) = (trial.source, steps + 1);
         }
@@ -214,7 +207,7 @@ impl Rescue {
 
     /// Whether more rounds follow the last one, because the budget has become larger meanwhile.
     fn goes_on(&self, budget: u64, results: &Results, frontier: &Frontier) -> bool {
-        let has_fallen = |lots: Lots| [lots.section, lots.lot].into_iter().any(|lot| frontier.has_fallen(lot));
+        let has_fallen = |sets: UrlSets| [sets.section, sets.lot].into_iter().any(|set| frontier.has_fallen(set));
         match self.state.lost {
             // The budget was raised in the meantime, or the crawl has grown a lot.
             Some(_) => 2 * self.state.spent < budget,
@@ -232,13 +225,13 @@ impl Rescue {
         if self.state.lost.is_some() && held_back == self.state.held_back {
             return Ok(());
         }
-        let sections = results.by(|lots| lots.section).into_keys();
-        let alone: HashSet<Lot> = sections.filter(|section| frontier.has_fallen(*section)).collect();
-        let unit = |lots: Lots| if alone.contains(&lots.section) { lots.section } else { lots.lot };
+        let sections = results.by(|sets| sets.section).into_keys();
+        let alone: HashSet<UrlSet> = sections.filter(|section| frontier.has_fallen(*section)).collect();
+        let unit = |sets: UrlSets| if alone.contains(&sets.section) { sets.section } else { sets.lot };
         let units = results.by(unit);
         let left = self.left_with_new(&units, unit, frontier, ledger)?;
         let unmet = led::behind(&counterparts(frontier, ledger)?, &ledger.session)?;
-        let followed = |lot| frontier.is_followed(lot);
+        let followed = |set| frontier.is_followed(set);
         let RescueState { number, population, .. } = self.state;
         self.state.held_back = held_back;
         let (fetched, opened) = (ledger.stats.pages, results.new.mean_opened());
@@ -252,9 +245,9 @@ impl Rescue {
     fn round(
         &mut self,
         budget: u64,
-        lots: &BTreeMap<Lot, LotResults>,
+        lots: &BTreeMap<UrlSet, SetResults>,
         results: &Results,
-        waiting: &HashSet<Lot>,
+        waiting: &HashSet<UrlSet>,
         frontier: &mut Frontier,
         ledger: &Ledger,
     ) -> Result<Option<Sample>> {
@@ -274,11 +267,7 @@ impl Rescue {
         // Small rounds get deeper into a site for the same number of fetches.
         let part = left.min((budget / 8).max(Self::OF_ROUND));
         let crowd = self.crowd(frontier, lots, ledger)?;
-        let of_family = (count(part) / crowd.families.max(1)).max(Self::OF_LOT);
-        let of_lot = if count(left) < Self::OF_LOT * crowd.lots { 1 } else { Self::OF_LOT };
-        // The lots of a family share what is drawn from it. So a lot that goes deep leaves something to the others.
-        let of_lot = of_lot.min(of_family * crowd.families / crowd.lots.max(1)).max(1);
-        let spec = SampleSpec { wanted: count(part), of_lot, of_family, best_first: true };
+        let spec = crowd.spec(count(part), count(left));
         let is_open_to_all = (self.state.number + 1).is_multiple_of(Self::ALL_LOTS);
         let order = if is_open_to_all { Order::default() } else { Order::of(lots, results) };
         // If one URL of a lot was tried in vain, the lot is tried once more when no other lot is left.
@@ -298,14 +287,14 @@ impl Rescue {
     }
 
     /// The lots with a new page in the last round, each with the number of its URLs that are still held or stopped.
-    /// Lots without such URLs are left out. `of` selects one of the lots of a URL.
+    /// Lots without such URLs are left out. `of` selects one of the sets of a URL.
     fn left_with_new(
         &self,
-        results: &BTreeMap<Lot, LotResults>,
-        of: impl Fn(Lots) -> Lot,
+        results: &BTreeMap<UrlSet, SetResults>,
+        of: impl Fn(UrlSets) -> UrlSet,
         frontier: &mut Frontier,
         ledger: &Ledger,
-    ) -> Result<BTreeMap<Lot, u64>> {
+    ) -> Result<BTreeMap<UrlSet, u64>> {
         let with_new =
             results.iter().filter(|(_, result)| result.round == self.state.number && result.gained_newest > 0);
         left_of(with_new.map(|(lot, _)| *lot), of, frontier, ledger)
@@ -313,7 +302,12 @@ impl Rescue {
 
     /// The approximate numbers of lots and families from which a round can draw. They are those of the round before,
     /// which saves a scan of the state.
-    fn crowd(&mut self, frontier: &mut Frontier, lots: &BTreeMap<Lot, LotResults>, ledger: &Ledger) -> Result<Crowd> {
+    fn crowd(
+        &mut self,
+        frontier: &mut Frontier,
+        lots: &BTreeMap<UrlSet, SetResults>,
+        ledger: &Ledger,
+    ) -> Result<Crowd> {
         if let Some(crowd) = self.crowd {
             return Ok(crowd);
         }
@@ -331,7 +325,7 @@ impl Rescue {
         let mut any = false;
         for drawn in sample.drawn {
             if frontier.rescue(drawn.id, &mut ledger.session)? {
-                let (Lots { section, lot, siblings, family }, round) = (drawn.lots, self.state.number);
+                let (UrlSets { section, lot, siblings, family }, round) = (drawn.sets, self.state.number);
                 let trial = TrialRecord { round, lot, family, section, siblings, ..TrialRecord::default() };
                 put(drawn.id, trial, &mut ledger.session);
                 self.state.spent += 1;
@@ -353,7 +347,7 @@ impl Rescue {
     fn draw(
         &mut self,
         spec: SampleSpec,
-        done: &HashSet<Lot>,
+        done: &HashSet<UrlSet>,
         order: &Order,
         frontier: &mut Frontier,
         ledger: &Ledger,
@@ -368,7 +362,7 @@ impl Rescue {
         };
         let mut draw = Draw::new(spec, u64::from(self.state.number));
         frontier.each_held_back(&ledger.session, &mut |drawn| {
-            if !done.contains(&drawn.lots.lot) {
+            if !done.contains(&drawn.sets.lot) {
                 let prospect = order.prospect(&drawn, drawn.stands_in.map_or(0, |url| led.of(url)));
                 draw.show(drawn, prospect);
             }

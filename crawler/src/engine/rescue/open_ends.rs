@@ -42,5 +42,5 @@ impl OpenEnds {
 
 /// Whether a page was fetched only to see what pages like it bring.
 fn is_trial(via: Via) -> bool {
-    matches!(via, Via::Trial | Via::Rescue | Via::Released { why: Release::Template | Release::Lot })
+    matches!(via, Via::Trial | Via::Rescue | Via::Released { why: Release::Template | Release::Fallen })
 }

@@ -2,7 +2,7 @@
 
 use dedup_stage::store::{self, Session, codec};
 use dedup_stage::url::UrlId;
-use frontier::Lot;
+use frontier::UrlSet;
 use serde::{Deserialize, Serialize};
 
 use crate::spaces;
@@ -10,14 +10,14 @@ use crate::spaces;
 /// The record of a URL that the rescue fetched. There are three kinds:
 ///
 /// 1. The URL was drawn (`round` is not 0).
-/// 2. It was fetched because its lot has fallen (`round` is 0, `lot` is not).
+/// 2. It was fetched because one of its sets has fallen (`round` is 0, `lot` is not).
 /// 3. A page of the first two kinds links to it (both are 0).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
     /// The round that drew it; 0 if it was not drawn.
     pub round: u32,
     /// Its lot, or the section, siblings or family that had fallen; 0 if it lies behind a trial.
-    pub lot: Lot,
+    pub lot: UrlSet,
     /// Whether it brought a new page; `None` until it was answered or given up after its attempts. A trial that ended
     /// otherwise (robots.txt forbids it, for example) stays `None`, and is no evidence.
     pub new: Option<bool>,
@@ -29,11 +29,11 @@ pub struct TrialRecord {
     /// The page that linked to it.
     pub source: Option<UrlId>,
     /// The family of its lot; 0 if it was not drawn.
-    pub family: Lot,
+    pub family: UrlSet,
     /// Its section of the lot; 0 if it was not drawn.
-    pub section: Lot,
+    pub section: UrlSet,
     /// Its siblings; 0 if it was not drawn, or is not held for a counterpart.
-    pub siblings: Lot,
+    pub siblings: UrlSet,
     /// The round during which it was fetched: that which drew it, or the newest one then. Earlier versions did not
     /// write it (0).
     pub during: u32,

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use dedup_stage::store::{self, Session};
 use dedup_stage::url::{SiteId, UrlId};
-use frontier::{Lot, Lots};
+use frontier::{UrlSet, UrlSets};
 
 use super::record::{TrialRecord, decode};
 use super::siblings::{NewPages, SiblingResults};
@@ -16,14 +16,14 @@ use crate::spaces;
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     /// The results of each section that was tried.
-    sections: BTreeMap<Lot, (Lots, LotResults)>,
+    sections: BTreeMap<UrlSet, (UrlSets, SetResults)>,
     /// The results of the siblings that were tried.
-    pub siblings: BTreeMap<Lot, SiblingResults>,
+    pub siblings: BTreeMap<UrlSet, SiblingResults>,
     /// The results of all pages that were drawn and are new.
     pub new: NewPages,
     /// For each lot that has fallen: of the URLs that were followed because of this, the number of those whose pages
     /// were new or led to new ones.
-    after_fall: BTreeMap<Lot, u64>,
+    after_fall: BTreeMap<UrlSet, u64>,
 }
 
 impl Results {
@@ -47,31 +47,31 @@ impl Results {
     fn add(&mut self, site: SiteId, trial: TrialRecord) {
         let TrialRecord { lot, family, section, siblings, .. } = trial;
         if trial.round > 0 {
-            if siblings != Lot(0) {
+            if siblings != UrlSet(0) {
                 self.siblings.entry(siblings).or_default().add(site, trial);
             }
             self.new.add(trial);
-            let lots = Lots { section, lot, family, siblings: Lot::default() };
-            let new = || (lots, LotResults { site, lot, family, ..LotResults::default() });
+            let lots = UrlSets { section, lot, family, siblings: UrlSet::default() };
+            let new = || (lots, SetResults { site, lot, family, ..SetResults::default() });
             self.sections.entry(section).or_insert_with(new).1.add(trial);
-        } else if trial.gained() && lot != Lot(0) {
+        } else if trial.gained() && lot != UrlSet(0) {
             *self.after_fall.entry(lot).or_default() += 1;
         }
     }
 
     /// The results of each section.
-    pub fn sections(&self) -> impl Iterator<Item = (Lots, LotResults)> {
+    pub fn sections(&self) -> impl Iterator<Item = (UrlSets, SetResults)> {
         self.sections.values().copied()
     }
 
     /// The results of each lot.
-    pub fn lots(&self) -> BTreeMap<Lot, LotResults> {
-        self.by(|lots| lots.lot)
+    pub fn lots(&self) -> BTreeMap<UrlSet, SetResults> {
+        self.by(|sets| sets.lot)
     }
 
     /// The results of each lot, without those trials that are `excused`. A lot all of whose trials are excused counts
     /// as one that was not tried.
-    pub fn lots_without(&self, excused: &BTreeMap<Lot, Excused>) -> BTreeMap<Lot, LotResults> {
+    pub fn lots_without(&self, excused: &BTreeMap<UrlSet, Excused>) -> BTreeMap<UrlSet, SetResults> {
         let mut lots = self.lots();
         lots.retain(|lot, result| {
             let Some(Excused { trials, gained, opened }) = excused.get(lot) else { return true };
@@ -85,16 +85,16 @@ impl Results {
         lots
     }
 
-    /// The results by other groups of sections. `of` says to which lot a section belongs.
-    pub fn by(&self, of: impl Fn(Lots) -> Lot) -> BTreeMap<Lot, LotResults> {
-        let mut groups = BTreeMap::<Lot, LotResults>::new();
-        for (lots, result) in self.sections.values() {
-            groups.entry(of(*lots)).and_modify(|all| all.join(result)).or_insert(*result);
+    /// The results of other sets. `of` says to which of them a section belongs.
+    pub fn by(&self, of: impl Fn(UrlSets) -> UrlSet) -> BTreeMap<UrlSet, SetResults> {
+        let mut results = BTreeMap::<UrlSet, SetResults>::new();
+        for (sets, result) in self.sections.values() {
+            results.entry(of(*sets)).and_modify(|all| all.join(result)).or_insert(*result);
         }
-        for (lot, result) in &mut groups {
-            result.after_fall = self.after_fall.get(lot).copied().unwrap_or_default();
+        for (set, result) in &mut results {
+            result.after_fall = self.after_fall.get(set).copied().unwrap_or_default();
         }
-        groups
+        results
     }
 }
 
@@ -110,10 +110,10 @@ pub struct FamilyResults {
 }
 
 /// The results of each family.
-pub fn families(lots: &BTreeMap<Lot, LotResults>) -> BTreeMap<Lot, FamilyResults> {
-    let mut families = BTreeMap::<Lot, FamilyResults>::new();
+pub fn families(lots: &BTreeMap<UrlSet, SetResults>) -> BTreeMap<UrlSet, FamilyResults> {
+    let mut families = BTreeMap::<UrlSet, FamilyResults>::new();
     // Trials of earlier versions have no family.
-    for result in lots.values().filter(|result| result.family != Lot(0)) {
+    for result in lots.values().filter(|result| result.family != UrlSet(0)) {
         let family = families.entry(result.family).or_default();
         family.site = result.site;
         family.tried += 1;
@@ -124,13 +124,13 @@ pub fn families(lots: &BTreeMap<Lot, LotResults>) -> BTreeMap<Lot, FamilyResults
 
 /// The results of the trials of one lot, or of one section.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LotResults {
+pub struct SetResults {
     /// The host of one of its URLs.
     pub site: SiteId,
     /// The lot itself, or the lot to which the section belongs.
-    pub lot: Lot,
+    pub lot: UrlSet,
     /// The family of the lot.
-    pub family: Lot,
+    pub family: UrlSet,
     /// The newest round that drew a URL of it. The fields that end in `_newest` are about this round. It need not be
     /// the last round of the rescue, from which the estimate is made.
     pub round: u32,
@@ -153,7 +153,7 @@ pub struct LotResults {
     pub after_fall: u64,
 }
 
-impl LotResults {
+impl SetResults {
     /// Adds one trial.
     fn add(&mut self, trial: TrialRecord) {
         let gained = u64::from(trial.gained());
@@ -194,8 +194,8 @@ mod tests {
         let mut results = Results::default();
         let trial = |lot, led| TrialRecord {
             round: 1,
-            lot: Lot(lot),
-            section: Lot(lot),
+            lot: UrlSet(lot),
+            section: UrlSet(lot),
             new: Some(false),
             led,
             opened: 2,
@@ -203,12 +203,12 @@ mod tests {
         };
         let tried = |results: &mut Results, lot, led| results.add(SiteId::default(), trial(lot, led));
         (1..=4).for_each(|lot| tried(&mut results, lot, true));
-        let excused = [1, 2, 3].map(|lot| (Lot(lot), Excused { trials: 1, gained: 1, opened: 2 })).into();
+        let excused = [1, 2, 3].map(|lot| (UrlSet(lot), Excused { trials: 1, gained: 1, opened: 2 })).into();
         tried(&mut results, 2, false);
         tried(&mut results, 3, true);
         let lots = results.lots_without(&excused);
         let gained: Vec<_> = lots.iter().map(|(lot, result)| (lot.0, result.trials, result.gained)).collect();
         assert_eq!(gained, [(2, 1, 0), (3, 1, 1), (4, 1, 1)], "lot 1 is to be tried again");
-        assert_eq!(results.lots()[&Lot(1)].gained, 1, "its earlier trial is still known");
+        assert_eq!(results.lots()[&UrlSet(1)].gained, 1, "its earlier trial is still known");
     }
 }

@@ -1,4 +1,4 @@
-//! Siblings: URLs that are held for one and the same counterpart ([`frontier::Lots::siblings`]).
+//! Siblings: URLs that are held for one and the same counterpart ([`frontier::UrlSets::siblings`]).
 //!
 //! For example, each of 200 blogs of one domain has the pages `/blog` and `/contact`. The first of each kind was
 //! fetched, and the others are held for it, because the front pages of the blogs are alike. Each blog is a lot of its
@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dedup_stage::url::SiteId;
-use frontier::{Frontier, Lot};
+use frontier::{Frontier, UrlSet};
 
 use super::looks::left_of;
 use super::record::TrialRecord;
@@ -51,8 +51,8 @@ impl SiblingResults {
     const LEADS: u64 = 1;
     /// Siblings that have gained something are tried first as long as at least one in this many gained.
     const PROMISING_ONE_IN: u64 = 8;
-    /// At most this many groups of siblings fall at once. The groups with the most URLs left fall first. For each group,
-    /// all records of URLs are read.
+    /// At most this many groups of siblings fall at once. The groups with the most URLs left fall first. For each
+    /// group, all records of URLs are read.
     const AT_ONCE: usize = 16;
 
     /// Adds a URL that was drawn.
@@ -82,13 +82,13 @@ impl SiblingResults {
 
 /// The siblings that fall now: they are worth it, have not fallen, and have URLs left.
 pub fn that_fall(
-    results: &BTreeMap<Lot, SiblingResults>,
+    results: &BTreeMap<UrlSet, SiblingResults>,
     frontier: &mut Frontier,
     ledger: &Ledger,
-) -> Result<Vec<(Lot, SiblingResults)>> {
+) -> Result<Vec<(UrlSet, SiblingResults)>> {
     let worth = results.iter().filter(|(lot, of)| of.are_worth_it() && !frontier.has_fallen(**lot));
     let worth: Vec<_> = worth.map(|(lot, of)| (*lot, *of)).collect();
-    let left = left_of(worth.iter().map(|(lot, _)| *lot), |lots| lots.siblings, frontier, ledger)?;
+    let left = left_of(worth.iter().map(|(lot, _)| *lot), |sets| sets.siblings, frontier, ledger)?;
     let mut fall: Vec<_> = worth.into_iter().filter(|(lot, _)| left.contains_key(lot)).collect();
     fall.sort_by_key(|(lot, _)| Reverse(left[lot]));
     fall.truncate(SiblingResults::AT_ONCE);

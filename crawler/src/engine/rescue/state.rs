@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dedup_stage::store::{Result, Session, Space, codec};
-use frontier::Lot;
+use frontier::UrlSet;
 use serde::{Deserialize, Serialize};
 
 /// The key in [`Space::META`].
@@ -31,7 +31,7 @@ pub struct RescueState {
     /// rounds is spent.
     pub retest: bool,
     /// Lots whose earlier trials do not decide any more whether they fall.
-    pub excused: BTreeMap<Lot, Excused>,
+    pub excused: BTreeMap<UrlSet, Excused>,
 }
 
 /// The earlier trials of a lot that is excused ([`super::falls`]).
@@ -109,7 +109,8 @@ mod tests {
             let mut session = Session::new(Box::new(Memory::default()));
             session.put(Space::META, key, bytes);
             assert_eq!(RescueState::read(&session).unwrap(), expected);
-            let now = RescueState { retest: true, excused: [(Lot(7), Excused::default())].into(), ..expected.clone() };
+            let now =
+                RescueState { retest: true, excused: [(UrlSet(7), Excused::default())].into(), ..expected.clone() };
             now.put(&mut session);
             assert_eq!(RescueState::read(&session).unwrap(), now);
         }

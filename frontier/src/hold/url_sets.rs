@@ -1,5 +1,5 @@
-//! Lots: held or stopped URLs that most likely share their fate. The rescue tries a few URLs of a lot, and judges the
-//! whole lot by them.
+//! Sets of held or stopped URLs that most likely share their fate. The rescue tries a few URLs of a set, and judges the
+//! whole set by them.
 
 use dedup_stage::url::{SiteId, UrlId};
 use url::Url;
@@ -9,56 +9,57 @@ use super::template::{Target, shape, template};
 use crate::host::groups::label;
 use crate::reason::SkipReason;
 use crate::segment::is_id;
-use crate::trial::Lot;
+use crate::trial::UrlSet;
 use crate::url::{HoldCause, State};
 
 /// The four sets that a URL belongs to. From small to large, these are the section, the lot and the family. The
-/// siblings cut across them. The rescue can release each of these sets, so each has an identity of the type [`Lot`].
+/// siblings cut across them. The rescue can release each of these sets, so each has an identity of the type [`UrlSet`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lots {
+pub struct UrlSets {
     /// The *section*: the URLs of the lot whose paths have the same parent (the path without its last segment). One
     /// chapter of a copied manual may have been translated, while all other chapters are copies.
-    pub section: Lot,
-    /// The lot: all URLs of one template, scheme and port that are held or stopped for one reason: for counterparts on
-    /// one host, as news, because one corpus knows them, by one rule, or for a spent budget. (One port of a host may be
-    /// a partial copy of another.)
-    pub lot: Lot,
+    pub section: UrlSet,
+    /// The *lot*: all URLs of one template, scheme and port that are held or stopped for one reason: for counterparts
+    /// on one host, as news, because one corpus knows them, by one rule, or for a spent budget. (One port of a host may
+    /// be a partial copy of another.) The word is that of acceptance sampling: a few pieces of a lot are drawn, and the
+    /// whole lot is judged by them.
+    pub lot: UrlSet,
     /// The *siblings*: all URLs that are held for one and the same counterpart, whatever their hosts and forms. For
     /// example, each blog of a domain may have the pages `/blog` and `/contact`, and of both kinds only the first one
     /// was fetched. Whether the others are copies is a question for each kind. 0 for URLs that are not held for a
     /// counterpart.
-    pub siblings: Lot,
+    pub siblings: UrlSet,
     /// The *family*: all lots of the hosts of one registrable domain whose URLs have one shape. For URLs that are held
     /// for counterparts, it is the domain of the counterparts, so all hosts that look like copies of one domain belong
     /// to it. If each author of a site has a folder, or each branch of a chain of shops a host, then each of these is a
     /// lot, and no sample is large enough for all of them. If enough lots of a family have led to new pages, the whole
     /// family falls, with the lots that were not tried.
-    pub family: Lot,
+    pub family: UrlSet,
 }
 
-impl Lots {
-    /// Whether a lot is one of them.
-    pub fn contains(&self, lot: Lot) -> bool {
-        self.smallest_first().contains(&lot)
+impl UrlSets {
+    /// Whether a set is one of them.
+    pub fn contains(&self, set: UrlSet) -> bool {
+        self.smallest_first().contains(&set)
     }
 
     /// All of them.
-    pub fn smallest_first(&self) -> [Lot; 4] {
+    pub fn smallest_first(&self) -> [UrlSet; 4] {
         [self.section, self.lot, self.siblings, self.family]
     }
 }
 
-/// The lots of a URL that is held or stopped; `None` for other states.
-pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
+/// The sets of a URL that is held or stopped; `None` for other states.
+pub fn url_sets(id: UrlId, state: &State) -> Option<UrlSets> {
     let url = state.link().and_then(|link| Target::written(&link.url));
     // A hash of the form, the scheme and the port.
     let form = || url.map_or(0, |url| template(url, id.site) ^ xxh3_64(url.origin.as_bytes())).to_be_bytes();
-    let hash = |parts: &[&[u8]]| Lot(xxh3_64(&parts.concat()));
+    let hash = |parts: &[&[u8]]| UrlSet(xxh3_64(&parts.concat()));
     let site = id.site.to_bytes();
     let shape = url.map_or_else(String::new, shape);
     let of_domain = |kind: &[u8], domain: u64| hash(&[b"family", kind, &domain.to_be_bytes(), shape.as_bytes()]);
     let wide = |kind: &[u8]| of_domain(kind, id.site.domain);
-    let mut siblings = Lot::default();
+    let mut siblings = UrlSet::default();
     let (lot, family) = match state {
         State::HeldFor { counterparts, .. } => {
             if let Some(counterpart) = counterparts.first() {
@@ -81,7 +82,7 @@ pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
         _ => return None,
     };
     let parent = url.map_or("", |url| parent(url.path));
-    Some(Lots { section: hash(&[b"section", &lot.0.to_be_bytes(), parent.as_bytes()]), lot, siblings, family })
+    Some(UrlSets { section: hash(&[b"section", &lot.0.to_be_bytes(), parent.as_bytes()]), lot, siblings, family })
 }
 
 /// The path without its last segment.
@@ -106,9 +107,9 @@ mod tests {
     use super::*;
     use crate::url::Kept;
 
-    fn of(url: &str) -> Lots {
+    fn of(url: &str) -> UrlSets {
         let link = Kept { url: url.into(), ..Kept::default() };
-        lots(UrlId::default(), &State::HeldFor { counterparts: Vec::new(), link }).unwrap()
+        url_sets(UrlId::default(), &State::HeldFor { counterparts: Vec::new(), link }).unwrap()
     }
 
     #[test]
@@ -117,7 +118,7 @@ mod tests {
             let site = |domain| SiteId { domain, host: domain };
             let link = Kept { url: "http://a/own/1".into(), ..Kept::default() };
             let counterparts = vec![UrlId { site: site(other), url: 1 }];
-            lots(UrlId { site: site(domain), url: 7 }, &State::HeldFor { counterparts, link }).unwrap()
+            url_sets(UrlId { site: site(domain), url: 7 }, &State::HeldFor { counterparts, link }).unwrap()
         };
         assert_eq!(of(1, 9).family, of(2, 9).family);
         assert_ne!(of(1, 9).lot, of(2, 9).lot);
@@ -142,7 +143,7 @@ mod tests {
         assert_eq!(one, same);
         assert_eq!((one.lot, one.family), (other.lot, other.family));
         assert_ne!(one.section, other.section);
-        assert!([one.section, one.lot, one.family].into_iter().all(|lot| one.contains(lot)));
+        assert!([one.section, one.lot, one.family].into_iter().all(|set| one.contains(set)));
         assert!(!one.contains(other.section));
         for (path, expected) in [("/", ""), ("/a", ""), ("/a/b", "/a"), ("/a/b/", "/a"), ("/a/b/c.html", "/a/b")] {
             assert_eq!(parent(path), expected, "{path}");
