@@ -135,25 +135,6 @@ impl TryFrom<u8> for Release {
     }
 }
 
-/// The new things that a judged page brought.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Brought {
-    /// Text that no page before it had.
-    Content,
-    /// Media, a text in its chrome, or links beside a few words. Its text is that of another page, or consists of
-    /// pieces that pages of its kind have shown. Or it is a directory of other sites.
-    Media,
-    /// A few words. It is a near-duplicate, because most of its text stands on other pages of its host, too.
-    Words,
-    /// Nothing, and its host has a stock of words: the words that other pages brought were no contents either.
-    WordsOfStock,
-    /// Only links. Its text is that of another page, but it has other links. It counts as unique, and trials show what
-    /// its links are worth.
-    Links,
-    /// Nothing: it is a duplicate.
-    Nothing,
-}
-
 /// The parts of a priority, which outputs show. The frontier only carries them. Each part is a number of steps of
 /// 1/255.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -228,7 +209,7 @@ pub enum Admission {
     /// Refused for this reason.
     Refused(SkipReason),
     /// It belongs to a host of another frontier. Nothing was done.
-    Foreign,
+    Elsewhere,
     /// The URL leads to a host that was never met, and the registrable domain of this host names hosts without end. The
     /// frontier has no record of the URL.
     LeftOut,

@@ -5,7 +5,7 @@
 //! delay allows. It opens no socket and reads no clock: time is a parameter. State that must survive goes through a
 //! [`dedup_stage::store::Session`].
 //!
-//! Where to read first: `url/life.rs` and `url/table.rs` (the states of a URL), `frontier/plan.rs` (the decisions
+//! Where to read first: `url/life.rs` and `url/table.rs` (the states of a URL), `frontier/next_step.rs` (the decisions
 //! before a fetch), `hold/mod.rs` (URLs that are held back), `host/queue.rs` (how millions of URLs are queued).
 
 mod failure;
@@ -26,6 +26,7 @@ pub mod scope;
 mod segment;
 pub mod sitemap;
 pub mod spaces;
+mod taught;
 mod trial;
 mod url;
 
@@ -40,7 +41,8 @@ pub use hold::{Draw, Drawn, Prospect, Sample, SampleSpec, Strata, StrataDraw, Ur
 pub use host::Expected;
 pub use host::errands::{Asker, Errand};
 pub use host::note::HostNote;
-pub use job::{Admission, AnswerCost, Brought, FoundLink, Hold, Job, JobKind, Merits, Next, Outcome, Release, Via};
+pub use job::{Admission, AnswerCost, FoundLink, Hold, Job, JobKind, Merits, Next, Outcome, Release, Via};
 pub use numbers::Millis;
 pub use reason::{Detail, SkipReason};
+pub use taught::{Brought, Taught};
 pub use trial::{Trial, UrlSet};

@@ -3,7 +3,7 @@
 use config::{Duration, OnDuplicate, Robots, Settings};
 use dedup_stage::store::{Double, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
-use frontier::{Admission, Brought, FoundLink, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, Via};
+use frontier::{Admission, Brought, FoundLink, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, Taught, Via};
 use url::Url;
 
 fn keys() -> Keys {
@@ -151,7 +151,8 @@ fn pages_that_turn_out_to_be_copies_lower_what_is_queued_of_their_kind() {
         sim.done(&job);
         let copy = job.url.path().starts_with("/print/");
         let brought = if copy { Brought::Nothing } else { Brought::Content };
-        sim.frontier.verdict(&job, Some(brought), f32::from(u8::from(!copy)), &mut sim.session).unwrap();
+        let taught = Taught::Page { brought, novelty: f32::from(u8::from(!copy)) };
+        sim.frontier.teach(&job, taught, true, &mut sim.session).unwrap();
         let expected = sim.frontier.expected(&job.url).unwrap();
         assert!(n == 0 || (expected.path < 1.0) == copy, "{n} {copy} {expected:?}");
     }

@@ -50,14 +50,14 @@ pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
     let path = dir.path().to_owned();
     let seeds = dir.seeds()?.iter().map(|seed| keys.id(seed)).collect();
     let hosts_left = dir.stats()?.0.hosts_left;
-    let (is_running, is_foreign) = (dir.is_running(), !dir.sites()?.has(keys.site(url)));
+    let (is_running, is_elsewhere) = (dir.is_running(), !dir.sites()?.has(keys.site(url)));
     let session = dir.session();
     let frontier = Frontier::open(&settings, &keys, session, Clock::System.now())?;
     let (dir, settings, frontier, keys, seeds) = (&*path, &settings, &frontier, &keys, &seeds);
     let story = Story { dir, is_running, settings, frontier, session, keys, seeds, hosts_left };
     let mut out = String::new();
     put!(out, "{url}\n  compared as {}\n", keys.canonicalizer.key(url).as_str());
-    if is_foreign {
+    if is_elsewhere {
         put!(
             out,
             "  another directory of this crawl has the host of this URL: ask there; this one knows only links to it\n"

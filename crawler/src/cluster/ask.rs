@@ -19,10 +19,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::block_on::Wait;
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
 use super::trouble::in_words;
-use super::waiting::Wait;
 use crate::crawl::CrawlDir;
 
 /// The most bytes in a part. By default, brokers take messages of up to 1 MiB.

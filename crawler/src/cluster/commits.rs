@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
+use super::block_on::Wait;
 use super::connect::BrokerConnection;
 use super::lease::Deadline;
 use super::trouble::in_words;
-use super::waiting::Wait;
 use super::{ANSWER, ClusterError, Result, broker, is_collision, pack, tail};
 use crate::series::Series;
 use crate::spaces;

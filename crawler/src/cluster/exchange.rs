@@ -12,6 +12,7 @@ use dedup_stage::url::Keys;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 
+use super::block_on::Wait;
 use super::board::Board;
 use super::connect::BrokerConnection;
 use super::known_shares::KnownShares;
@@ -19,7 +20,6 @@ use super::lease::Deadline;
 use super::pages::{Encoded, Group};
 use super::quota::Keeper;
 use super::tail::Listener;
-use super::waiting::Wait;
 use super::{Result, links, pages, tail};
 use crate::engine::{Event, PeerProgress, Peers, PeersError, Proposed, QuotaRequest};
 use crate::outbound::Outbound;

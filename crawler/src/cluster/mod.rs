@@ -29,6 +29,7 @@
 
 mod ask;
 mod asking;
+mod block_on;
 mod board;
 mod commits;
 mod connect;
@@ -59,7 +60,6 @@ mod task;
 mod total;
 mod traffic;
 mod trouble;
-mod waiting;
 mod watch;
 mod worker;
 

@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 use dedup_stage::store::{self, Batch, Session, Space, Store, Visitor};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 
+use super::block_on::Wait;
 use super::commits::{self, Commit, CommitWriter};
 use super::holder::ShareHolder;
 use super::links;
@@ -36,7 +37,6 @@ use super::quota::Keeper;
 use super::record::{Crawl, keys, random};
 use super::shares::{Assignment, Move, Partitions, Stay};
 use super::task::WorkerError;
-use super::waiting::Wait;
 use super::watch::last_link;
 use super::{ClusterError, Result, broker};
 use crate::crawl::{CrawlDir, Gift, Rest};

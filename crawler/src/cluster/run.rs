@@ -9,6 +9,7 @@ use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::store::Session;
 
 use super::ask::Open;
+use super::block_on::Wait;
 use super::board::Versioned;
 use super::commits::CommitWriter;
 use super::exchange::{PeerExchange, Start};
@@ -20,7 +21,6 @@ use super::quota::Keeper;
 use super::record::{Crawl, WantedState};
 use super::snapshots::{Taken, Tap};
 use super::task::WorkerError;
-use super::waiting::Wait;
 use super::watch::{self, Watch, Why};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;

@@ -13,6 +13,7 @@ use dedup_stage::store::Session;
 use tokio::sync::{Mutex, watch};
 
 use super::ask::{self, Open};
+use super::block_on::Wait;
 use super::board::{Board, Versioned};
 use super::commits::{self, CommitWriter};
 use super::connect::BrokerConnection;
@@ -29,7 +30,6 @@ use super::run::Run;
 use super::shares::Assignment;
 use super::snapshots::{self, Folder, Maker, Taken};
 use super::task::{Begun, Ended, Snapshots, WorkerError, WorkerTask};
-use super::waiting::Wait;
 use super::watch::Why;
 use super::{ClusterError, Result};
 use crate::clock::Clock;

@@ -34,8 +34,8 @@ fn json(text: &str) -> Result<Vec<Record>, FileError> {
     }
     match serde_json::from_str(text) {
         Ok(File::List(cookies) | File::State { cookies }) => {
-            let is_foreign = |cookie: &Record| cookie.domain.trim().is_empty() || cookie.name.is_empty();
-            if !cookies.is_empty() && cookies.iter().all(is_foreign) { Err(FileError::Foreign) } else { Ok(cookies) }
+            let is_elsewhere = |cookie: &Record| cookie.domain.trim().is_empty() || cookie.name.is_empty();
+            if !cookies.is_empty() && cookies.iter().all(is_elsewhere) { Err(FileError::Foreign) } else { Ok(cookies) }
         }
         Err(error) if error.is_syntax() || error.is_eof() => {
             Err(FileError::Json(format!("line {}, column {}", error.line(), error.column())))

@@ -1,11 +1,11 @@
-//! Decides whether a page has new text. A page without new text, and without a new link out of its family, is *barren*:
+//! Decides whether a page has new text. A page without new text, and without a new link out of its area, is *barren*:
 //! learned rules count such pages to find traps. A page that is new only as a whole, because it arranges known pieces
 //! in a new way, has no new text, either (`rearranges`). [`content`] is the content that learned rules compare.
 
 use dedup_stage::corpus::CorpusMatch;
 use dedup_stage::judge::{Judge, Judgement, UniqueBy, Verdict};
 use frontier::Job;
-use frontier::rules::{Content, Family};
+use frontier::rules::{Area, Content};
 
 use super::message::PageFinding;
 use super::twin::TwinPage;
@@ -23,10 +23,10 @@ pub(super) fn has_known_text(judgement: &Judgement) -> bool {
     }
 }
 
-/// The family of a page without new text; `None` for a page with new text, or if its URL has no family. `rearranges`
+/// The area of a page without new text; `None` for a page with new text, or if its URL has no area. `rearranges`
 /// says that the pieces of the page are known.
-pub(super) fn family(job: &Job, judgement: &Judgement, rearranges: bool) -> Option<Family> {
-    if rearranges || has_known_text(judgement) { Family::of(&job.url) } else { None }
+pub(super) fn area(job: &Job, judgement: &Judgement, rearranges: bool) -> Option<Area> {
+    if rearranges || has_known_text(judgement) { Area::of(&job.url) } else { None }
 }
 
 /// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin.

@@ -7,7 +7,7 @@ use dedup_stage::judge::Judgement;
 use frontier::{Admission, FoundLink, Hold, Job, SkipReason, Via};
 use url::Url;
 
-use super::barren::family;
+use super::barren::area;
 use super::error::Result;
 use super::message::{LinkNote, PageFinding};
 use super::state::EngineState;
@@ -22,9 +22,9 @@ pub(super) struct LinkCounts {
     pub admitted: u32,
     /// Links of a duplicate (or of a page that is unique only by its links) that were held, stopped or tried.
     pub dropped: u32,
-    /// New links out of the page's family, if the page has no new text.
+    /// New links out of the page's area, if the page has no new text.
     pub beyond: u32,
-    /// New links within the page's family, if the page has no new text.
+    /// New links within the page's area, if the page has no new text.
     pub within: u32,
     /// Of a page whose links are held or tried: links in its content that lead out of the crawl's scope and were not
     /// met before. Links with parameters do not count, because buttons for sharing a page and advertisements have them.
@@ -38,7 +38,7 @@ impl LinkCounts {
     pub const MANY_AWAY: u32 = 3;
 
     /// Whether a page whose pieces are known has links that promise something new: some were not met before, lead out
-    /// of the family of the page, and have a form whose pages still bring something; or it is a directory of other
+    /// of the area of the page, and have a form whose pages still bring something; or it is a directory of other
     /// sites.
     pub fn promise(&self) -> bool {
         self.promising > 0 || self.away >= Self::MANY_AWAY
@@ -73,7 +73,7 @@ impl EngineState<'_> {
             Fate::Hold(_) | Fate::HoldKnown(_) => 0.0,
         };
         let page = self.scores.page(job, novelty, depth, relevance);
-        let family = family(job, judgement, rearranges);
+        let area = area(job, judgement, rearranges);
         self.frontier.expect(finding.links.iter().map(|link| link.id.url));
         self.ledger.stats.links_found += finding.links.len() as u64;
         for (link, note) in finding.links.iter().zip(&finding.notes) {
@@ -112,9 +112,9 @@ impl EngineState<'_> {
             if let Some(named) = named.as_mut().filter(|named| new && named.len() < Self::NAMED) {
                 named.push(link.url.clone());
             }
-            let within = family.as_ref().is_some_and(|family| new && family.has(&link.url));
+            let within = area.as_ref().is_some_and(|area| new && area.has(&link.url));
             counts.within += u32::from(within);
-            counts.beyond += u32::from(new && family.is_some() && !within);
+            counts.beyond += u32::from(new && area.is_some() && !within);
             let promises = rearranges && new && !within && note.refusal.is_none();
             counts.promising += u32::from(promises && self.forms.promises(link.id.site, &link.url));
         }
@@ -147,7 +147,7 @@ impl EngineState<'_> {
         self.ledger.stats.count_left_out(admission);
         match admission {
             Admission::Held | Admission::Queued => Ok((true, false)),
-            Admission::Foreign => Ok((self.put_outbound(found, Wish::hold(hold))?, false)),
+            Admission::Elsewhere => Ok((self.put_outbound(found, Wish::hold(hold))?, false)),
             Admission::Seen | Admission::Refused(_) | Admission::LeftOut => Ok((false, false)),
         }
     }

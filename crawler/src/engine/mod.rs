@@ -45,7 +45,6 @@ mod proposals;
 mod reading;
 mod rearranged;
 mod rescue;
-mod round;
 mod scores;
 mod scoring;
 mod sessions;
@@ -65,6 +64,7 @@ mod unfinished;
 mod unread;
 mod usage;
 mod vanished;
+mod visit_rounds;
 mod visits;
 mod worker;
 

@@ -229,7 +229,7 @@ impl EngineState<'_> {
     fn name_sitemaps(&mut self, rules: &RobotsRules, of: &Url) -> Result<()> {
         if self.settings.scope.sitemaps && self.settings.politeness.robots == Robots::Obey {
             for sitemap in rules.sitemaps() {
-                if self.frontier.is_foreign(self.frontier.id(sitemap).site) {
+                if self.frontier.is_elsewhere(self.frontier.id(sitemap).site) {
                     self.add_sitemap(sitemap, NamedBy::Robots(of), 0)?;
                 }
             }
@@ -300,7 +300,7 @@ impl EngineState<'_> {
         let new = match admission {
             Admission::Queued => true,
             Admission::Refused(_) => refusal.is_none(),
-            Admission::Foreign => self.put_outbound(found, wish)? && refusal.is_none(),
+            Admission::Elsewhere => self.put_outbound(found, wish)? && refusal.is_none(),
             Admission::Held | Admission::Seen | Admission::LeftOut => false,
         };
         self.ledger.stats.count_left_out(admission);
@@ -310,7 +310,7 @@ impl EngineState<'_> {
     /// Queues a sitemap. `depth` is the number of sitemaps that lead to it, each of them named by the one before.
     pub(super) fn add_sitemap(&mut self, url: &Url, by: NamedBy<'_>, depth: u32) -> Result<()> {
         match self.frontier.add_sitemap(url, by, depth, &mut self.ledger.session)? {
-            Admission::Foreign => {
+            Admission::Elsewhere => {
                 let (id, merits) = (self.frontier.id(url), Merits::default());
                 let found = FoundLink { url, id, depth, priority: 1.0, merits, source: None, via: Via::Sitemap };
                 self.put_outbound(&found, Wish::Sitemap)?;

@@ -52,8 +52,8 @@ impl Frontier {
     /// lift it. If it is queued with a lower priority, it may be queued again with the better one (in `demote`, in
     /// focused crawls, and if it is to be visited again); it counts as seen all the same.
     pub fn add(&mut self, found: &FoundLink<'_>, session: &mut Session) -> Result<Admission> {
-        if self.is_foreign(found.id.site) {
-            return Ok(Admission::Foreign);
+        if self.is_elsewhere(found.id.site) {
+            return Ok(Admission::Elsewhere);
         }
         let again = matches!(found.via, Via::Again | Via::Redirect { again: true, .. });
         match self.urls.get(found.id.url) {
@@ -80,8 +80,8 @@ impl Frontier {
     /// Refuses a link: outside the scope, too deep, `nofollow` and so on. The refusal is recorded, unless the URL was
     /// met before.
     pub fn refuse(&mut self, found: &FoundLink<'_>, reason: SkipReason, session: &mut Session) -> Result<Admission> {
-        if self.is_foreign(found.id.site) {
-            return Ok(Admission::Foreign);
+        if self.is_elsewhere(found.id.site) {
+            return Ok(Admission::Elsewhere);
         }
         if self.met(found.id.url) {
             return Ok(Admission::Seen);
@@ -122,7 +122,7 @@ impl Frontier {
     }
 
     /// Whether a host belongs to another frontier.
-    pub fn is_foreign(&self, site: SiteId) -> bool {
+    pub fn is_elsewhere(&self, site: SiteId) -> bool {
         self.bounds.owns.as_ref().is_some_and(|sites| !sites.has(site))
     }
 

@@ -53,7 +53,7 @@ impl Frontier {
     }
 
     /// From now on, these hosts belong to this frontier and all other hosts to another one. Links to other hosts are
-    /// [`Admission::Foreign`](crate::Admission).
+    /// [`Admission::Elsewhere`](crate::Admission).
     pub fn own(&mut self, sites: Sites) {
         self.bounds.owns = Some(sites);
     }
@@ -61,7 +61,7 @@ impl Frontier {
     /// Whether the host of a URL belongs to this frontier. True also for a text that is no URL, because it leads
     /// nowhere.
     pub fn has_host_of(&self, url: &str) -> bool {
-        Url::parse(url).map_or(true, |url| !self.is_foreign(self.keys.site(&url)))
+        Url::parse(url).map_or(true, |url| !self.is_elsewhere(self.keys.site(&url)))
     }
 
     /// The identity of a URL.
@@ -83,7 +83,7 @@ impl Frontier {
             rules.be_lenient();
             self.works.add(Task::Records { of: None, which: Which::All { stopped: true } }, session);
         } else if waits_for_queued(&self.urls, session)? {
-            self.works.add(Task::Waited, session);
+            self.works.add(Task::ReleaseWaiting, session);
         }
         Ok(!self.works.is_empty())
     }
@@ -92,7 +92,7 @@ impl Frontier {
     /// the URLs that are held or stopped for them, so these URLs are fetched in their place. [`Frontier::step`] does
     /// the work. This is not on record: to be called at the start of each run, too.
     pub fn set_away(&mut self, site: SiteId, is_away: bool, session: &mut Session) {
-        if self.urls.set_away(site, is_away) && is_away && !self.is_foreign(site) {
+        if self.urls.set_away(site, is_away) && is_away && !self.is_elsewhere(site) {
             self.works.add(Task::Away(site), session);
         }
     }

@@ -84,7 +84,7 @@ impl Frontier {
             }
         }
         let errand = Errand { url: target.clone(), askers };
-        if self.is_foreign(self.keys.site(target)) {
+        if self.is_elsewhere(self.keys.site(target)) {
             self.afar.errands.push(errand);
             return Ok(());
         }
@@ -95,7 +95,7 @@ impl Frontier {
     pub fn run_errand(&mut self, errand: Errand, at: Millis, session: &mut Session) -> Result<()> {
         let target = errand.url.clone();
         let site = self.keys.site(&target);
-        if errand.askers.iter().any(|asker| self.is_foreign(asker.site)) {
+        if errand.askers.iter().any(|asker| self.is_elsewhere(asker.site)) {
             self.afar.asked.insert(site);
         }
         let rest = match self.host(&target, site, session)? {
@@ -143,7 +143,7 @@ impl Frontier {
 
     /// The rules of an origin have been found, here or by another frontier.
     pub fn asker_knows(&mut self, asker: &Asker, rules: RobotsRules, at: Millis, session: &mut Session) -> Result<()> {
-        if self.is_foreign(asker.site) {
+        if self.is_elsewhere(asker.site) {
             self.afar.answers.push((asker.clone(), rules));
             return Ok(());
         }

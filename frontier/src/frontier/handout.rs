@@ -9,7 +9,7 @@ use dedup_stage::url::{PageId, UrlId};
 use url::Url;
 
 use super::admit::hops;
-use super::plan::{HostAction, Refusal};
+use super::next_step::{HostAction, Refusal};
 use super::{Frontier, JobTask, Open};
 use crate::hold::ladder::{Ladder, LadderKey, Step};
 use crate::host::addresses::HostAddresses;

@@ -37,16 +37,16 @@ impl Frontier {
     /// or was refused for a reason that another link may not have. Answered from memory, so that the caller need not
     /// find the counterparts of most links.
     pub fn wants_counterpart(&self, url: u64) -> bool {
-        is_open(self.urls.get(url))
+        may_be_held(self.urls.get(url))
     }
 
     /// Takes a link of a duplicate in `drop` mode. It is held, unless it must be tried or its counterpart has failed.
     pub fn hold(&mut self, found: &FoundLink<'_>, hold: Hold<'_>, session: &mut Session) -> Result<Admission> {
-        if self.is_foreign(found.id.site) {
-            return Ok(Admission::Foreign);
+        if self.is_elsewhere(found.id.site) {
+            return Ok(Admission::Elsewhere);
         }
         let standing = self.urls.get(found.id.url);
-        if !is_open(standing) {
+        if !may_be_held(standing) {
             return Ok(Admission::Seen);
         }
         let way = match hold {
@@ -190,7 +190,7 @@ impl Frontier {
         Ok(match stand_in(&self.urls, counterpart, id, session)? {
             StandIn::Well(at) => self.decide(id, url, at, session)?,
             StandIn::Pending(at) => {
-                let foreign = Strictness::between(id.site, at.site) == Strictness::Foreign;
+                let foreign = Strictness::between(id.site, at.site) == Strictness::OtherDomain;
                 if foreign && (Ladder::get(pair_key(id, at), session)?.is_broken() || is_unlike(id, url, at, session)?)
                 {
                     return Ok(Way::Follow(Release::Pair));
@@ -202,7 +202,7 @@ impl Frontier {
             StandIn::Failed => {
                 // A host that cannot be asked says nothing about how the two hosts differ.
                 let is_away = self.urls.is_away(counterpart.site);
-                if Strictness::between(id.site, counterpart.site) == Strictness::Foreign && !is_away {
+                if Strictness::between(id.site, counterpart.site) == Strictness::OtherDomain && !is_away {
                     self.pair_lacks(id, counterpart, session)?;
                 }
                 Way::Follow(Release::Counterpart)
@@ -215,7 +215,7 @@ impl Frontier {
     /// tried.
     fn decide(&mut self, id: UrlId, url: &Url, counterpart: UrlId, session: &mut Session) -> Result<Way> {
         let strictness = Strictness::between(id.site, counterpart.site);
-        if strictness != Strictness::Foreign {
+        if strictness != Strictness::OtherDomain {
             return Ok(Way::Hold(counterpart));
         }
         if is_unlike(id, url, counterpart, session)? {
@@ -241,7 +241,7 @@ impl Frontier {
 }
 
 /// Whether a link of a duplicate may change the state of a URL.
-fn is_open(standing: Option<Standing>) -> bool {
+fn may_be_held(standing: Option<Standing>) -> bool {
     match standing {
         None | Some(Standing::HeldFor | Standing::HeldAs { .. }) => true,
         Some(Standing::Refused(reason)) => {

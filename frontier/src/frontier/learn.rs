@@ -10,30 +10,45 @@ use super::ladder_keys::{pair_key, stop_key};
 use crate::hold::ladder::{Ladder, LadderKey, Place, Strictness};
 use crate::hold::news::{Next, Showed};
 use crate::hold::works::{Task, Which};
-use crate::job::{Brought, Job};
+use crate::job::Job;
 use crate::numbers::Millis;
 use crate::numbers::RuleId;
 use crate::rules::{Learned, Lesson, Shows, Unlike, shown_at};
+use crate::taught::{Brought, Taught};
 use crate::trial::Stop;
 use crate::trial::Trial;
 use crate::url::{Ended, Standing};
 
 impl Frontier {
-    /// Takes the verdict on a page: what it brought (`None` for an error page), and how much of it was new, 0..1. To be
-    /// called after all links of the page were added, held or refused. For a page that tells nothing, see
-    /// [`Frontier::no_verdict`].
-    ///
-    /// Duplicates spend the budget of their group and host; other pages earn it back. If a budget is spent, a URL of
-    /// the group or host is refused (in `drop`: stopped) when its turn comes. The novelty changes the priority of other
-    /// URLs of the group. For a trial of news, this is the result.
-    pub fn verdict(&mut self, job: &Job, brought: Option<Brought>, novelty: f32, session: &mut Session) -> Result<()> {
-        self.news_tried(job, brought, session)?;
-        // A trap may have a few words more on each page, so some of these pages spend the budget.
-        let spends = brought == Some(Brought::Words) && is_one_in_four(job);
-        let brought = if spends { Some(Brought::Nothing) } else { brought };
-        let Some(id) = self.hosts.find(job.page.url.site) else { return Ok(()) };
+    /// Learns from an answer: about the group and the host of its URL, and, if it was a trial of news, about the template
+    /// of the link. To be called after all links of the page were added, held or refused. `learns`: [`Frontier::learn`]
+    /// follows, and takes the result of a trial of rules or of a pair of hosts.
+    pub fn teach(&mut self, job: &Job, taught: Taught, learns: bool, session: &mut Session) -> Result<()> {
+        self.news_tried(job, taught.brought(), session)?;
+        match taught {
+            Taught::Error => self.judged(job, None, 0.0, session),
+            Taught::Page { brought, novelty } => {
+                // A trap may have a few words more on each page, so some of these pages spend the budget.
+                let spends = brought == Brought::Words && is_one_in_four(job);
+                self.judged(job, Some(if spends { Brought::Nothing } else { brought }), novelty, session);
+            }
+            // A trap may have such pages without end.
+            Taught::Little if is_one_in_four(job) => self.spend(job, session),
+            Taught::Little | Taught::File { .. } | Taught::Nothing => {}
+        }
+        match taught {
+            Taught::Error | Taught::Page { .. } => Ok(()),
+            Taught::Little | Taught::File { .. } | Taught::Nothing => self.end_without_lesson(job, learns, session),
+        }
+    }
+
+    /// A page was judged. Duplicates spend the budget of their group and host; other pages earn it back. If a budget is
+    /// spent, a URL of the group or host is refused (in `drop`: stopped) when its turn comes. The novelty changes the
+    /// priority of other URLs of the group. `brought` is `None` for an error page.
+    fn judged(&mut self, job: &Job, brought: Option<Brought>, novelty: f32, session: &mut Session) {
+        let Some(id) = self.hosts.find(job.page.url.site) else { return };
         let host = self.hosts.get_mut(id);
-        let Some(origin) = host.origins.find(&job.url) else { return Ok(()) };
+        let Some(origin) = host.origins.find(&job.url) else { return };
         let weights = self.conduct.expects.then_some(&self.conduct.priority);
         host.groups.judged(&job.url, origin, (brought, novelty), weights, host.site, session);
         if brought.is_some_and(|brought| host.budget.page(brought)) {
@@ -45,53 +60,29 @@ impl Frontier {
                 self.schedule.set_awaited(id, &mut host.awaited, Some(rank));
             }
         }
-        Ok(())
     }
 
-    /// A file was answered well. `is_new` says that the crawl was not shown it before. If it was a trial, this ends the
-    /// trial.
-    pub fn file(&mut self, job: &Job, is_new: bool, session: &mut Session) -> Result<()> {
-        let brought = if is_new { Brought::Media } else { Brought::Nothing };
-        self.news_tried(job, Some(brought), session)?;
-        self.told_nothing(job, false, session)
+    /// Spends the budget of the group and host of a page, as a duplicate does.
+    fn spend(&mut self, job: &Job, session: &mut Session) {
+        let Some(id) = self.hosts.find(job.page.url.site) else { return };
+        let host = self.hosts.get_mut(id);
+        if let Some(origin) = host.origins.find(&job.url) {
+            host.groups.judged(&job.url, origin, (Some(Brought::Nothing), 0.0), None, host.site, session);
+        }
+        if host.budget.page(Brought::Nothing) {
+            host.record(session);
+        }
     }
 
-    /// A page was answered well, but tells nothing about its group and host: it has too little text, for example. If
-    /// it was a trial, this ends the trial. `learns`: [`Frontier::learn`] follows, and takes the result of a trial of
-    /// rules or of a pair of hosts.
-    pub fn no_verdict(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
-        self.news_tried(job, None, session)?;
-        self.told_nothing(job, learns, session)
-    }
-
-    /// If the page was a trial of rules or of a pair of hosts, and [`Frontier::learn`] does not follow, the trial is
-    /// off.
-    fn told_nothing(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
+    /// If the page was a trial of rules or of a pair of hosts, and [`Frontier::learn`] does not follow, the trial ends
+    /// without a result.
+    fn end_without_lesson(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
         match job.trial.as_deref() {
             Some(trial @ (Trial::Pair { .. } | Trial::Rules(_))) if !learns && self.is_well(job.page.url) => {
                 self.trial_is_off(job.page.url, &job.url, trial, session)
             }
             _ => Ok(()),
         }
-    }
-
-    /// A page was answered well, but is no evidence (as for [`Frontier::no_verdict`]), for one of three reasons: its
-    /// few words were shown by its host before; only its links are new; or it only rearranges pieces that its host has
-    /// shown before. A trap may have such pages without end. So one such page in four spends the budget of its group
-    /// and host, as a duplicate does.
-    pub fn says_little(&mut self, job: &Job, learns: bool, session: &mut Session) -> Result<()> {
-        if is_one_in_four(job)
-            && let Some(id) = self.hosts.find(job.page.url.site)
-        {
-            let host = self.hosts.get_mut(id);
-            if let Some(origin) = host.origins.find(&job.url) {
-                host.groups.judged(&job.url, origin, (Some(Brought::Nothing), 0.0), None, host.site, session);
-            }
-            if host.budget.page(Brought::Nothing) {
-                host.record(session);
-            }
-        }
-        self.no_verdict(job, learns, session)
     }
 
     /// If the page was a trial of news, this is its result.
@@ -113,7 +104,7 @@ impl Frontier {
     }
 
     /// Learns rules from a page that was judged, and takes the result of a trial of rules or of a pair of hosts. To be
-    /// called after [`Frontier::verdict`] for every page that was judged, even if rules are switched off. If this
+    /// called after [`Frontier::teach`] for every page that was judged, even if rules are switched off. If this
     /// withdraws a rule, [`Frontier::step`] queues the URLs that the rule stopped.
     pub fn learn(&mut self, job: &Job, lesson: &Lesson<'_>, shows: Shows<'_>, session: &mut Session) -> Result<()> {
         match job.trial.as_deref() {
@@ -147,9 +138,9 @@ impl Frontier {
             self.works.add(Task::Records { of: Some(site), which: Which::News }, session);
         }
         for Unlike { site, other, folder } in unlike {
-            if Strictness::between(site, other) == Strictness::Foreign && !self.is_foreign(site) {
+            if Strictness::between(site, other) == Strictness::OtherDomain && !self.is_elsewhere(site) {
                 let ladder_key = LadderKey { site, place: Place::PairIn(other, folder) };
-                Ladder::fallen().put(ladder_key, session);
+                Ladder::broken().put(ladder_key, session);
                 self.works.add(Task::Records { of: Some(site), which: Which::PairIn(other, folder) }, session);
             }
         }

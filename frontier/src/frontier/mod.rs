@@ -18,9 +18,10 @@ mod hold;
 mod ladder_keys;
 mod late;
 mod learn;
+mod lines;
 mod memory;
+mod next_step;
 mod overtake;
-mod plan;
 mod report;
 mod robots_again;
 mod sitemap_places;
@@ -28,7 +29,6 @@ mod sitemaps;
 mod skipped;
 mod step;
 mod view;
-mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::ControlFlow;
@@ -264,7 +264,7 @@ impl Frontier {
         if frontier.conduct.on_duplicate == OnDuplicate::Drop
             && frontier.urls.counters().held_for + frontier.urls.counters().stopped() > 0
         {
-            frontier.works.add(Task::Waiting, session);
+            frontier.works.add(Task::NoteHostsAhead, session);
         }
         Ok(frontier)
     }

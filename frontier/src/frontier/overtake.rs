@@ -8,7 +8,7 @@
 //! fetched any more: it is held for the URL that was queued in its place. So each content is still fetched once, from
 //! the host that comes to it first.
 //!
-//! All of this is kept in memory. A crawl that is continued looks up which hosts wait ([`Task::Waiting`]). It no longer
+//! All of this is kept in memory. A crawl that is continued looks up which hosts wait ([`Task::NoteHostsAhead`]). It no longer
 //! knows which URLs were queued in the place of others, so it fetches both.
 
 use std::collections::HashMap;
@@ -103,7 +103,7 @@ impl Frontier {
     /// A URL is held or stopped for a URL that is still queued.
     pub(super) fn waits_for(&mut self, id: UrlId, at: UrlId) {
         if self.conduct.on_duplicate == OnDuplicate::Drop
-            && Strictness::between(id.site, at.site) == Strictness::Foreign
+            && Strictness::between(id.site, at.site) == Strictness::OtherDomain
         {
             self.overtaking.waits(id.site, at.site);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
 
-use super::plan::Refusal;
+use super::next_step::Refusal;
 use super::{Frontier, JobTask, Open};
 use crate::failure::Failure;
 use crate::hold::news::Showed;

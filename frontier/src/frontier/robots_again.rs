@@ -90,7 +90,7 @@ impl Frontier {
     }
 
     fn ask_origin_again(&mut self, site: SiteId, port: Port, now: Millis, session: &mut Session) -> Result<()> {
-        if self.is_foreign(site) {
+        if self.is_elsewhere(site) {
             return Ok(());
         }
         let asleep;

@@ -114,8 +114,8 @@ impl Frontier {
             // A host that others name takes turns like any other.
             priority = if namer.domain == site.domain { 1.0 } else { priority };
         }
-        if self.is_foreign(site) {
-            return Ok(Admission::Foreign);
+        if self.is_elsewhere(site) {
+            return Ok(Admission::Elsewhere);
         }
         let namer = match by {
             NamedBy::Robots(namer) | NamedBy::Sitemap(namer) => Some(self.keys.site(namer).domain),
@@ -130,8 +130,8 @@ impl Frontier {
     /// Queues a sitemap that was read before. The job has the identity that it had then.
     pub fn poll_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<Admission> {
         let site = self.keys.site(url);
-        if self.is_foreign(site) {
-            return Ok(Admission::Foreign);
+        if self.is_elsewhere(site) {
+            return Ok(Admission::Elsewhere);
         }
         match self.sitemap_entry(url, site, 0) {
             Ok(entry) => self.queue_sitemap(url, entry, true, session),
@@ -170,7 +170,7 @@ impl Frontier {
 
     /// Queues a sitemap that the robots.txt of the host of a URL names.
     pub(super) fn add_sitemap_of_robots(&mut self, sitemap: &Url, of: &Url, session: &mut Session) -> Result<()> {
-        if self.is_foreign(self.keys.site(sitemap)) {
+        if self.is_elsewhere(self.keys.site(sitemap)) {
             // The caller sends it to its frontier, and has asked whether it may be named.
             return Ok(());
         }

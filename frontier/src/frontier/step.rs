@@ -44,9 +44,9 @@ impl Frontier {
                 frontier.release_from(anchor, id, session).map(|()| true)
             })?,
             Task::Away(site) => self.each_held_for_host(site, at, session)?,
-            Task::Waited => self.release_waiting(at, session)?,
+            Task::ReleaseWaiting => self.release_waiting(at, session)?,
             Task::Records { of, which } => self.each_record(of, &which, at, session)?,
-            Task::Waiting => {
+            Task::NoteHostsAhead => {
                 let keys = part(spaces::HELD_FOR, &at, &[], 64 * Works::STEP, session)?;
                 self.note_waiting(&keys);
                 behind(&keys, 64 * Works::STEP)
@@ -229,7 +229,7 @@ impl Frontier {
                 && let Some(state) = self.urls.state(id, session)?
                 && let Some(link) = state.link()
             {
-                if Strictness::between(id.site, anchor.site) == Strictness::Foreign {
+                if Strictness::between(id.site, anchor.site) == Strictness::OtherDomain {
                     self.pair_lacks(id, anchor, session)?;
                 }
                 self.release(id, link, Via::Released { why: Release::Waited }, session)?;
@@ -290,7 +290,7 @@ impl Frontier {
                 if matches!(which, Which::PairIn(_, of) if Some(*of) != here()) {
                     return Ok(());
                 }
-                // The ladder has fallen, so `hold_again` does not hold the link for this counterpart.
+                // The ladder is broken, so `hold_again` does not hold the link for this counterpart.
                 let State::HeldFor { counterparts, link } = state else { return Ok(()) };
                 return self.hold_again(id, counterparts, link, session);
             }

@@ -36,7 +36,7 @@ pub struct LadderKey {
 pub enum Place {
     /// Links are held for counterparts on this host, which is of another domain.
     Pair(SiteId),
-    /// The same, but only links to the folder with this hash. Such a ladder is on record only if it has fallen, because
+    /// The same, but only links to the folder with this hash. Such a ladder is on record only if it is broken, because
     /// the two hosts show different things in the folder.
     PairIn(SiteId, u64),
     /// A rule stops URLs in the folder with this hash.
@@ -51,7 +51,7 @@ pub enum Strictness {
     /// They are of one registrable domain.
     SameDomain,
     /// They are of two registrable domains: what one site publishes must not stop the pages of another.
-    Foreign,
+    OtherDomain,
 }
 
 /// The results of the trials so far.
@@ -63,7 +63,7 @@ pub struct Ladder {
     out: u32,
     /// URLs held or stopped since the last trial.
     since: u32,
-    /// Not used any more. (Earlier versions counted here the URLs that wait: [`crate::url::waiting`].)
+    /// Not used any more. (Earlier versions counted here the URLs that wait: [`crate::url::waiting_urls`].)
     unused: u32,
     /// Counterparts that were never met, failed, or were still queued when everything else was done.
     missing: u32,
@@ -94,7 +94,7 @@ impl Strictness {
         } else if one.domain == other.domain {
             Strictness::SameDomain
         } else {
-            Strictness::Foreign
+            Strictness::OtherDomain
         }
     }
 }
@@ -116,8 +116,8 @@ impl Ladder {
         Self { agreed, pairs: agreed, ..Self::default() }
     }
 
-    /// A ladder that has fallen.
-    pub fn fallen() -> Self {
+    /// A broken ladder.
+    pub fn broken() -> Self {
         Self { is_broken: true, ..Self::default() }
     }
 
@@ -129,8 +129,8 @@ impl Ladder {
         let gap = match strictness {
             Strictness::SameHost => square.saturating_mul(10),
             Strictness::SameDomain => square / 4,
-            Strictness::Foreign if steps < Self::FIRST => 0,
-            Strictness::Foreign => square / 4,
+            Strictness::OtherDomain if steps < Self::FIRST => 0,
+            Strictness::OtherDomain => square / 4,
         };
         gap.min(Self::RAREST - 1)
     }
@@ -257,11 +257,11 @@ mod tests {
 
     #[test]
     fn many_are_tried_at_first_and_never_fewer_than_one_in_a_hundred() {
-        use Strictness::{Foreign, SameDomain, SameHost};
-        assert_eq!([4, 30, 600].map(|of| trials(of, Foreign)), [4, 7, 19]);
+        use Strictness::{OtherDomain, SameDomain, SameHost};
+        assert_eq!([4, 30, 600].map(|of| trials(of, OtherDomain)), [4, 7, 19]);
         assert_eq!([4, 30, 600].map(|of| trials(of, SameDomain)), [3, 7, 19]);
         assert_eq!([4, 30, 600].map(|of| trials(of, SameHost)), [1, 2, 8]);
-        for strictness in [Foreign, SameDomain, SameHost] {
+        for strictness in [OtherDomain, SameDomain, SameHost] {
             assert!(trials(100_000, strictness) >= 1_000);
         }
     }
@@ -280,7 +280,7 @@ mod tests {
             };
             (0..70).filter(|_| step(&mut ladder)).count()
         };
-        assert_eq!([Strictness::Foreign, Strictness::SameDomain, Strictness::SameHost].map(tried), [4, 4, 0]);
+        assert_eq!([Strictness::OtherDomain, Strictness::SameDomain, Strictness::SameHost].map(tried), [4, 4, 0]);
     }
 
     #[test]
@@ -315,12 +315,12 @@ mod tests {
         let mut ladder = Ladder::default();
         let mut tried = 0;
         for _ in 0..60 {
-            let step = ladder.next(Strictness::Foreign);
+            let step = ladder.next(Strictness::OtherDomain);
             ladder.take(step);
             tried += u32::from(step == Step::Try);
         }
         assert_eq!(tried, 9);
         (0..tried).for_each(|_| ladder.end_without_result());
-        assert_eq!(ladder.next(Strictness::Foreign), Step::Try, "without a result nothing is known");
+        assert_eq!(ladder.next(Strictness::OtherDomain), Step::Try, "without a result nothing is known");
     }
 }

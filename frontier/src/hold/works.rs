@@ -34,7 +34,7 @@ pub enum Task {
         follow: bool,
     },
     /// Release every URL that is held or stopped for a queued URL, because nothing else is left to fetch.
-    Waited,
+    ReleaseWaiting,
     /// Release some URLs of a host, or of all hosts.
     Records {
         /// The host; `None` for all hosts.
@@ -44,7 +44,7 @@ pub enum Task {
     },
     /// Note which hosts have URLs that are held or stopped for queued URLs of other domains (see
     /// `frontier/overtake.rs`).
-    Waiting,
+    NoteHostsAhead,
     /// This host could not be asked for long. Decide again about each URL that is held or stopped for one of its URLs.
     Away(SiteId),
     /// This URL was visited before, and robots.txt forbids it now. Release each URL that is held or stopped for it.
@@ -175,8 +175,8 @@ mod tests {
         let mut session = Session::new(Box::new(disk.clone()));
         let mut works = Works::open(&session).unwrap();
         let ended = |url| Task::Ended(UrlId { url, ..UrlId::default() });
-        works.add(Task::Waited, &mut session);
-        works.add(Task::Waited, &mut session);
+        works.add(Task::ReleaseWaiting, &mut session);
+        works.add(Task::ReleaseWaiting, &mut session);
         works.add(ended(1), &mut session);
         works.done(Some(vec![7]), &mut session);
         session.commit().unwrap();
@@ -185,9 +185,9 @@ mod tests {
 
         let mut session = Session::new(Box::new(disk));
         let mut works = Works::open(&session).unwrap();
-        assert_eq!(works.first(), Some(&Work { task: Task::Waited, at: vec![7] }));
-        works.add(Task::Waited, &mut session);
-        for task in [Task::Waited, ended(1), Task::Waited] {
+        assert_eq!(works.first(), Some(&Work { task: Task::ReleaseWaiting, at: vec![7] }));
+        works.add(Task::ReleaseWaiting, &mut session);
+        for task in [Task::ReleaseWaiting, ended(1), Task::ReleaseWaiting] {
             assert_eq!(works.first().map(|work| &work.task), Some(&task));
             works.done(None, &mut session);
         }

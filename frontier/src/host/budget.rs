@@ -10,7 +10,7 @@
 
 use config::OnDuplicate;
 
-use crate::job::Brought;
+use crate::taught::Brought;
 
 /// The pages that a group or a host has spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use super::budget::Budget;
 use super::key;
 use super::new_share::{Expected, NewShare};
 use super::small;
-use crate::job::Brought;
 use crate::spaces;
+use crate::taught::Brought;
 
 /// One group of a host.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,7 +15,7 @@ use crate::robots::{Answer, RobotsRules};
 use crate::rules::{Content, Lesson};
 use crate::{
     Admission, Brought, Detail, End, Failure, FoundLink, Frontier, Hold, Job, JobKind, Keys, Merits, Millis, Next,
-    Outcome, SkipReason, State, Via, Walk,
+    Outcome, SkipReason, State, Taught, Via, Walk,
 };
 
 pub const HOSTS: u8 = 5;
@@ -137,7 +137,7 @@ impl World {
         let found = self.found(&url, priority, via);
         let before = self.frontier.state(found.id, &self.session).unwrap();
         let admission = self.frontier.add(&found, &mut self.session).unwrap();
-        if self.is_foreign(found.id, admission) {
+        if self.is_elsewhere(found.id, admission) {
             return self.returned.push(Returned::Add(place, priority, via));
         }
         self.model.met.insert(found.id.url);
@@ -159,7 +159,7 @@ impl World {
         let hold = other.map_or(Hold::News, |other| Hold::For(id(other)));
         let new = !self.model.met.contains(&found.id.url);
         let admission = self.frontier.hold(&found, hold, &mut self.session).unwrap();
-        if self.is_foreign(found.id, admission) {
+        if self.is_elsewhere(found.id, admission) {
             return self.returned.push(Returned::Hold(place, other));
         }
         assert!(!new || matches!(admission, Admission::Held | Admission::Queued), "{admission:?}");
@@ -170,7 +170,7 @@ impl World {
         let url = place.url();
         let found = self.found(&url, 0, Via::Link);
         let admission = self.frontier.refuse(&found, SkipReason::Nofollow, &mut self.session).unwrap();
-        if self.is_foreign(found.id, admission) {
+        if self.is_elsewhere(found.id, admission) {
             return self.returned.push(Returned::Refuse(place));
         }
         let new = self.model.met.insert(found.id.url);
@@ -178,8 +178,8 @@ impl World {
     }
 
     /// Whether a link was returned: that happens to links to hosts of others, and to these alone.
-    fn is_foreign(&self, id: UrlId, admission: Admission) -> bool {
-        let foreign = admission == Admission::Foreign;
+    fn is_elsewhere(&self, id: UrlId, admission: Admission) -> bool {
+        let foreign = admission == Admission::Elsewhere;
         assert_eq!(foreign, !self.sites.has(id.site));
         foreign
     }
@@ -282,8 +282,11 @@ impl World {
             How::Fine { duplicate, .. } => Some(duplicate),
             _ => None,
         };
-        let brought = duplicate.map(|duplicate| if duplicate { Brought::Nothing } else { Brought::Content });
-        self.frontier.verdict(job, brought, 0.5, &mut self.session).unwrap();
+        let taught = duplicate.map_or(Taught::Error, |duplicate| {
+            let brought = if duplicate { Brought::Nothing } else { Brought::Content };
+            Taught::Page { brought, novelty: 0.5 }
+        });
+        self.frontier.teach(job, taught, content.is_some(), &mut self.session).unwrap();
         if let Some(content) = content {
             let (barren, done) = (duplicate == Some(true), &self.model.done);
             let lesson =

@@ -21,7 +21,7 @@ pub mod history;
 mod host;
 pub mod market;
 pub mod news;
-mod plan;
+mod next_visit;
 pub mod prior;
 pub mod queue;
 mod review;

@@ -9,7 +9,7 @@ use super::belief::Belief;
 use super::cluster::CopyCluster;
 use super::host::{Host, Shared};
 use super::market::{Demand, prices};
-use super::plan::{plan, scale};
+use super::next_visit::{plan, scale};
 use super::prior::Census;
 use super::queue::Entries;
 use super::settings::{AGAIN, READING, Settings};

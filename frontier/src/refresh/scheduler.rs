@@ -5,7 +5,7 @@ use super::cluster::CopyCluster;
 use super::copies::{Care, Cared, Copy, Pair, Pairs};
 use super::history::Dated;
 use super::host::{Host, Learned, Shared};
-use super::plan::plan;
+use super::next_visit::plan;
 use super::prior::{Prior, PriorKey};
 use super::review::{Review, belief, due};
 use super::settings::{EARLY, LEAD, LESSON_DAYS, READING, REVIEW_DAYS, REVIEWS, Settings};

@@ -5,9 +5,9 @@ use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::{Keys, PageId, SiteId, UrlId};
 use url::Url;
 
+use super::area::{Area, Areas};
 use super::candidates::{Candidate, CandidateId, Candidates, TestedClasses};
 use super::evidence::{Evidence, Proof};
-use super::family::{Families, Family};
 use super::proven::Proven;
 use super::rule::{Rule, RuleStatus, Statement};
 use super::{Content, Lesson, Shows};
@@ -19,12 +19,12 @@ use crate::spaces;
 use crate::trial::Stop;
 use crate::url::{Ended, Standing, State, Urls};
 
-/// The learned rules, the candidates, and the families that are watched.
+/// The learned rules, the candidates, and the areas that are watched.
 #[derive(Debug)]
 pub struct Rules {
     proven: Proven,
     candidates: Candidates,
-    families: Families,
+    areas: Areas,
     /// Whether only traps are stopped from now on.
     lenient: bool,
 }
@@ -55,10 +55,10 @@ pub struct Unlike {
 const REPRESENTATIVE: u8 = b'c';
 
 impl Rules {
-    /// The rules in `session`. Candidates and watched families are not kept there: they are suggested and tested anew.
+    /// The rules in `session`. Candidates and watched areas are not kept there: they are suggested and tested anew.
     pub fn open(keys: Keys, session: &Session) -> Result<Self> {
         let proven = Proven::open(keys, session)?;
-        let (mut candidates, mut families) = (Candidates::default(), Families::default());
+        let (mut candidates, mut areas) = (Candidates::default(), Areas::default());
         for rule in proven.iter() {
             if let Statement::Rewrite(rewrite) = &rule.statement {
                 candidates.tell(rewrite, rule.proof.and(rule.trials));
@@ -66,10 +66,10 @@ impl Rules {
             match (&rule.statement, rule.status) {
                 (_, RuleStatus::Proven) => {}
                 (Statement::Rewrite(rewrite), RuleStatus::Withdrawn) => candidates.bar(rewrite.clone()),
-                (Statement::Trap(family), RuleStatus::Withdrawn) => families.exempt(family),
+                (Statement::Trap(area), RuleStatus::Withdrawn) => areas.exempt(area),
             }
         }
-        Ok(Self { proven, candidates, families, lenient: false })
+        Ok(Self { proven, candidates, areas, lenient: false })
     }
 
     /// All rules that were ever proven, in the order of proof.
@@ -189,7 +189,7 @@ impl Rules {
 
     /// A trial of a stopped URL ended. Returns the rules that are withdrawn because of it.
     pub(crate) fn tried(&mut self, stop: &Stop, agrees: bool, session: &mut Session) -> Vec<RuleId> {
-        let Self { proven, candidates, families, .. } = self;
+        let Self { proven, candidates, areas, .. } = self;
         let mut one = Evidence::default();
         one.add(agrees);
         for rule in stop.rules.iter().filter_map(|id| proven.get(*id)) {
@@ -202,7 +202,7 @@ impl Rules {
             withdrawn.push(id);
             match statement {
                 Statement::Rewrite(rewrite) => candidates.bar(rewrite),
-                Statement::Trap(family) => families.exempt(&family),
+                Statement::Trap(area) => areas.exempt(&area),
             }
         });
         withdrawn
@@ -221,7 +221,7 @@ impl Rules {
             self.candidates.suggest(lesson.url, twin, &self.proven);
         }
         self.candidates.shrink();
-        self.weigh_family(lesson, session);
+        self.weigh_area(lesson, session);
         Ok(learned)
     }
 
@@ -313,16 +313,16 @@ impl Rules {
         Ok(Some(site))
     }
 
-    fn weigh_family(&mut self, lesson: &Lesson<'_>, session: &mut Session) {
-        let Some(family) = Family::of(lesson.url) else { return };
-        // If a rewrite explains why the page is a copy, the page says nothing about its family. Neither does a stopped
+    fn weigh_area(&mut self, lesson: &Lesson<'_>, session: &mut Session) {
+        let Some(area) = Area::of(lesson.url) else { return };
+        // If a rewrite explains why the page is a copy, the page says nothing about its area. Neither does a stopped
         // URL that is fetched at the end of a crawl in `demote`.
         if self.lenient || lesson.barren && self.is_explained(lesson.url) {
             return;
         }
-        if !self.proven.is_trap(&family) && self.families.page(&family, lesson) {
-            let proof = Families::PROOF;
-            if let Some(rule) = self.proven.add(lesson.id.site, Statement::Trap(family), proof, session) {
+        if !self.proven.is_trap(&area) && self.areas.page(&area, lesson) {
+            let proof = Areas::PROOF;
+            if let Some(rule) = self.proven.add(lesson.id.site, Statement::Trap(area), proof, session) {
                 let ladder_key = LadderKey { site: lesson.id.site, place: ladder::Place::Rule(rule, 0) };
                 Ladder::proven(proof.agreed).put(ladder_key, session);
             }

@@ -31,8 +31,8 @@
 //! A URL whose representative is still queued is stopped, too. When the representative was fetched, the stopped URL is
 //! tried or stays stopped. If the representative has no good answer, the stopped URL is queued again.
 //!
-//! A *trap* is a *family* of URLs (a folder, or the queries of one path) whose pages bring nothing (`family`): no new
-//! text, and no new link out of the family, but ever more links to URLs of the family. The URLs of a trap are stopped,
+//! A *trap* is a *area* of URLs (a folder, or the queries of one path) whose pages bring nothing (`area`): no new
+//! text, and no new link out of the area, but ever more links to URLs of the area. The URLs of a trap are stopped,
 //! and some of them are tried.
 //!
 //! A rule can stop a URL at two moments: when the turn of the URL comes, and when a duplicate is found to have a link
@@ -40,9 +40,9 @@
 //! socket. What is learned goes into the session, which the caller commits. Start to read at `learner`, which puts
 //! these parts together.
 
+mod area;
 mod candidates;
 mod evidence;
-mod family;
 mod learner;
 mod propose;
 mod proven;
@@ -59,8 +59,8 @@ use dedup_stage::url::{PageId, UrlId};
 use url::Url;
 use xxhash_rust::xxh3::Xxh3Default;
 
+pub use area::Area;
 pub use evidence::{Evidence, Proof, Watch};
-pub use family::Family;
 pub use learner::Rules;
 pub(crate) use learner::{Learned, Unlike, shown_at};
 
@@ -97,12 +97,12 @@ pub struct Lesson<'a> {
     pub content: Content,
     /// The URL of an earlier page that shows the same.
     pub twin: Option<&'a Url>,
-    /// Whether the page brought nothing: no new text, and no new link out of its family. The engine decides this
+    /// Whether the page brought nothing: no new text, and no new link out of its area. The engine decides this
     /// (`crawler/src/engine/barren.rs`).
     pub barren: bool,
     /// The number of links from a seed to the page.
     pub depth: u32,
-    /// New links to URLs of the page's family, if the page has no new text.
+    /// New links to URLs of the page's area, if the page has no new text.
     pub offspring: u32,
 }
 

@@ -7,14 +7,14 @@ use dedup_stage::url::{SiteId, UrlId};
 use url::Url;
 
 use super::Map;
+use super::area::Area;
 use super::evidence::Evidence;
-use super::family::Family;
 use super::rewrite::Rewrite;
 use super::rule::{Rule, RuleStatus, Statement, stored};
 use crate::numbers::RuleId;
 use dedup_stage::url::Keys;
 
-/// All rules that were ever proven. Rules that are still applied can be found by host and by family.
+/// All rules that were ever proven. Rules that are still applied can be found by host and by area.
 #[derive(Debug)]
 pub(super) struct Proven {
     keys: Keys,
@@ -30,7 +30,7 @@ pub(super) struct Proven {
     rewrites: Map<Box<str>, Vec<RuleId>>,
     /// Rewrites of the URLs of other hosts, by the host to which they lead. All of these are mirrors.
     mirrors: Map<Box<str>, Vec<RuleId>>,
-    /// Traps by family.
+    /// Traps by area.
     traps: Map<u64, RuleId>,
 }
 
@@ -109,7 +109,7 @@ impl Proven {
                     self.mirrors.entry(rewrite.target_host().into()).or_default().push(rule.id);
                 }
             }
-            Statement::Trap(family) => _ = self.traps.insert(family.id(), rule.id),
+            Statement::Trap(area) => _ = self.traps.insert(area.id(), rule.id),
         }
     }
 
@@ -134,7 +134,7 @@ impl Proven {
                             map.get_mut(host).into_iter().for_each(|rewrites| rewrites.retain(|other| other != id));
                         }
                     }
-                    Statement::Trap(family) => _ = self.traps.remove(&family.id()),
+                    Statement::Trap(area) => _ = self.traps.remove(&area.id()),
                 }
                 withdrawn(*id, rule.statement.clone());
             }
@@ -177,12 +177,12 @@ impl Proven {
         if self.traps.is_empty() {
             return None;
         }
-        self.traps.get(&Family::of(url)?.id()).copied()
+        self.traps.get(&Area::of(url)?.id()).copied()
     }
 
-    /// Whether a family is a trap.
-    pub fn is_trap(&self, family: &Family) -> bool {
-        self.traps.contains_key(&family.id())
+    /// Whether an area is a trap.
+    pub fn is_trap(&self, area: &Area) -> bool {
+        self.traps.contains_key(&area.id())
     }
 
     /// The rewrites of the URLs of a host, in the order of proof.

@@ -8,8 +8,8 @@ use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::area::Area;
 use super::evidence::{Evidence, Watch};
-use super::family::Family;
 use super::rewrite::Rewrite;
 use crate::numbers::RuleId;
 use crate::spaces;
@@ -24,8 +24,8 @@ const SITE: u8 = b'o';
 pub enum Statement {
     /// A URL shows the same as the URL that the rewrite makes of it.
     Rewrite(Rewrite),
-    /// The URLs of the family show nothing new.
-    Trap(Family),
+    /// The URLs of the area show nothing new.
+    Trap(Area),
 }
 
 /// Whether a rule is in force.
@@ -170,7 +170,7 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.statement {
             Statement::Rewrite(rewrite) => rewrite.fmt(f),
-            Statement::Trap(family) => family.fmt(f),
+            Statement::Trap(area) => area.fmt(f),
         }
     }
 }

@@ -13,10 +13,10 @@ mod standing;
 mod stored;
 mod table;
 mod urls;
-mod waiting;
+mod waiting_urls;
 
 pub use counters::Counters;
 pub use life::{End, HoldCause, Kept, State, Visit};
 pub use standing::{Ended, Note, Standing};
 pub use urls::{Urls, held_for, pair};
-pub use waiting::{WaitPlace, waiting};
+pub use waiting_urls::{WaitPlace, waiting};

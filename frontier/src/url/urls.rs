@@ -16,7 +16,7 @@ use super::forbidden::Forbidden;
 use super::standing::{Note, Standing};
 use super::stored;
 use super::table::Kind;
-use super::{HoldCause, State, Visit, WaitPlace, waiting};
+use super::{HoldCause, State, Visit, WaitPlace, waiting_urls};
 use crate::spaces;
 
 /// All URLs ever met.
@@ -168,7 +168,7 @@ impl Urls {
         if let Some(anchor) = to.anchor(id) {
             session.put(spaces::HELD_FOR, pair(anchor, id), []);
         }
-        waiting::count(id.site, before.and_then(|before| before.waits()), to.waits(), session)?;
+        waiting_urls::count(id.site, before.and_then(|before| before.waits()), to.waits(), session)?;
         if from.is_held_back() || kind.is_held_back() {
             self.note_change(id);
         }
@@ -331,7 +331,7 @@ mod tests {
             waits.insert(id.url, now);
             for rule in RULES {
                 let place = WaitPlace { rule, folder: 8 };
-                let counted = waiting::waiting(id.site, place, &session).unwrap();
+                let counted = waiting_urls::waiting(id.site, place, &session).unwrap();
                 assert_eq!(counted as usize, waits.values().filter(|waits| **waits == Some(place)).count());
             }
         }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use config::{OnDuplicate, Robots};
 use dedup_stage::store::{Double, Session};
 use frontier::{
-    Admission, Brought, Failure, FoundLink, Frontier, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via,
+    Admission, Brought, Failure, FoundLink, Frontier, JobKind, Merits, Millis, Next, Outcome, SkipReason, Taught, Via,
     stored_budgets,
 };
 use url::Url;
@@ -81,7 +81,8 @@ fn an_endless_space_of_copies_ends_and_the_rest_of_the_site_does_not() {
         sim.frontier.report(&job, outcome, 1_000, &mut sim.session).unwrap();
         let copy = job.url.path().starts_with("/calendar");
         let brought = if copy { Brought::Nothing } else { Brought::Content };
-        sim.frontier.verdict(&job, Some(brought), f32::from(u8::from(!copy)), &mut sim.session).unwrap();
+        let taught = Taught::Page { brought, novelty: f32::from(u8::from(!copy)) };
+        sim.frontier.teach(&job, taught, true, &mut sim.session).unwrap();
         if copy {
             copies += 1;
             // Every copy leads to two more, and all of them go before the honest pages.

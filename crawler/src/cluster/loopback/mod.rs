@@ -8,7 +8,7 @@ mod brokers;
 pub mod child;
 mod server;
 
-use super::waiting::Wait;
+use super::block_on::Wait;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

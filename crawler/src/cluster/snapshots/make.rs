@@ -12,12 +12,12 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use dedup_stage::store::{Reader, Session, Space};
 use tokio::runtime::Handle;
 
+use super::super::block_on::Wait;
 use super::super::board::Board;
 use super::super::commits::{self, LOG_AT};
 use super::super::connect::BrokerConnection;
 use super::super::record::keys;
 use super::super::shares::{Assignment, Stay};
-use super::super::waiting::Wait;
 use super::super::{Result, broker, links, pages};
 use super::{Entry, Folder, Kept, Manifest, Places, Segment, kept};
 use crate::crawl::Member;

@@ -4,11 +4,12 @@
 mod own_words;
 mod rearranges;
 mod teach;
+mod worth;
 
 use std::sync::Arc;
 
 use dedup_stage::flow::FlowResult;
-use dedup_stage::judge::{Case, Changed, Judgement, Shown, UniqueBy, Verdict};
+use dedup_stage::judge::{Case, Changed, Judgement, Shown, Verdict};
 use dedup_stage::url::PageId;
 use frontier::rules::Content;
 use frontier::{Frontier, Job, Millis, Outcome, SkipReason};
@@ -33,7 +34,8 @@ use crate::record::PageRecord;
 use crate::sink::PageOut;
 use crate::stub::Label;
 
-use teach::{Says, Seen};
+use teach::Seen;
+use worth::{Says, Worth};
 
 /// If a page has more links than this, the store is not asked when their URLs were first fetched.
 const MOST_ASKED: usize = 1_000;
@@ -103,8 +105,10 @@ impl EngineState<'_> {
         }
         let is_file = finding.file.filter(|_| job.page.visit == 1 && judgement.verdict == Verdict::Unjudged);
         let new_file = is_file.map(|digest| self.shown_files.is_new(digest));
-        let says = Says { little: says_little, rearranges, own_words, new_file };
-        self.teach(&job, &finding, &judgement, Seen { content, twin: twin.as_ref(), counts, says })?;
+        let is_same = likeness.is_some_and(|likeness| likeness.is_same);
+        let says = Says { little: says_little, rearranges, is_same, own_words, new_file };
+        let worth = Worth::of(status, &judgement, says, counts);
+        self.teach(&job, &judgement, Seen { content, twin: twin.as_ref(), counts, worth })?;
 
         let changed = judgement.changed(before.as_ref().and_then(|before| before.shown.as_ref()), shown.as_ref());
         self.learn_honesty(&job, before.as_ref(), &finding, changed)?;
@@ -120,14 +124,7 @@ impl EngineState<'_> {
         let cut = cut(&finding).filter(|cut| trouble.as_ref() != Some(cut));
         let troubles: Vec<_> = trouble.iter().chain(&cut).map(String::as_str).collect();
         self.note_troubles(&job, &troubles)?;
-        let is_unique = judgement.verdict == Verdict::Unique && judgement.unique_by != Some(UniqueBy::Links);
-        // In an endless series of pages with the same text, some pages are unique by chance: their fingerprints lie far
-        // apart, or a text beside the content was not seen before. Such a page is no evidence that the others are worth
-        // a fetch.
-        let is_one_text = matches!(judgement.unique_by, None | Some(UniqueBy::Aside))
-            && likeness.is_some_and(|likeness| likeness.is_same);
-        let new = has_own_words || new_file == Some(true) || is_unique && !says_little && !rearranges && !is_one_text;
-        self.rescue.fetched(&job, new, counts.new, &mut self.frontier, &mut self.ledger.session);
+        self.rescue.fetched(&job, worth.is_new, counts.new, &mut self.frontier, &mut self.ledger.session);
         self.ledger.stats.count(&judgement.verdict, status);
         self.count_answer(&job, &finding, trouble.as_deref(), relevance);
         self.record(

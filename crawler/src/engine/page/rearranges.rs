@@ -2,10 +2,11 @@
 
 use dedup_stage::judge::{Judgement, UniqueBy, Verdict};
 use frontier::Job;
-use frontier::rules::Family;
+use frontier::rules::Area;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::is_page_with_text;
+use super::worth::has_new_text;
 use crate::engine::message::PageFinding;
 use crate::engine::rearranged::{Kind, KnownTo, form};
 use crate::engine::state::EngineState;
@@ -29,15 +30,13 @@ impl EngineState<'_> {
         let form = form(&job.url);
         let mut known = KnownTo::Nobody;
         if !finding.pieces.is_empty() {
-            let family = Family::of(&job.url).map_or(form, |family| xxh3_64(family.to_string().as_bytes()));
-            known = self.known_pieces.page(site, Kind { form, family }, &finding.pieces);
+            let area = Area::of(&job.url).map_or(form, |area| xxh3_64(area.to_string().as_bytes()));
+            known = self.known_pieces.page(site, Kind { form, area }, &finding.pieces);
         }
         if judgement.unique_by == Some(UniqueBy::Aside) {
             known = KnownTo::Nobody;
         }
-        let only_links = matches!(judgement.unique_by, Some(UniqueBy::Links | UniqueBy::LinksOfFewWords));
-        let is_new = judgement.verdict == Verdict::Unique && !only_links && !says_little;
-        self.forms.brought(site, form, is_new && known == KnownTo::Nobody);
+        self.forms.brought(site, form, has_new_text(judgement, says_little) && known == KnownTo::Nobody);
         known == KnownTo::Kind
     }
 }

@@ -3,7 +3,7 @@
 //! month of a calendar, random headlines, links to random pages, the products of a list for each combination of
 //! filters.
 //!
-//! A piece is known if a page of the same *kind* has shown it: a page of the same family of URLs ([`Family`]), or one
+//! A piece is known if a page of the same *kind* has shown it: a page of the same area of URLs ([`Area`]), or one
 //! whose URL has the same form ([`form`]). It is not enough that some page of the host has shown it. The pages of an
 //! archive list articles that the crawl knows already, but each page of the archive lists others; and nobody knows what
 //! the last page of the archive lists.
@@ -28,7 +28,7 @@ use dedup_stage::url::{SiteId, UrlId};
 pub(super) use forms::{Forms, form};
 
 /// A piece that was shown, with the kind of the page that showed it last: 32 bits of the hash of the piece on its host,
-/// then 16 bits each for the form of the URL and its family. 0 if there is none.
+/// then 16 bits each for the form of the URL and its area. 0 if there is none.
 type Shown = u64;
 
 /// The pieces that pages have shown.
@@ -53,7 +53,7 @@ struct OfHost {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
     pub form: u64,
-    pub family: u64,
+    pub area: u64,
 }
 
 /// Who knows what a page says.
@@ -114,7 +114,7 @@ impl KnownPieces {
         let hash = (piece ^ site.host).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let hash = hash ^ hash >> 32;
         let bucket = &mut self.buckets[(hash >> 16) as usize % Self::BUCKETS];
-        let now = hash << 32 | (kind.form & 0xFFFF) << 16 | kind.family & 0xFFFF;
+        let now = hash << 32 | (kind.form & 0xFFFF) << 16 | kind.area & 0xFFFF;
         let is_shown = |shown: &Shown| (shown ^ now) >> 32 == 0;
         let is_of_kind = |shown: &Shown| (shown ^ now) & 0xFFFF == 0 || (shown ^ now) >> 16 & 0xFFFF == 0;
         let at = bucket.iter().position(|shown| is_shown(shown) && is_of_kind(shown));
@@ -165,8 +165,8 @@ mod tests {
         known.page(SITE, kind, pieces) == KnownTo::Kind
     }
 
-    fn kind(form: u64, family: u64) -> Kind {
-        Kind { form, family }
+    fn kind(form: u64, area: u64) -> Kind {
+        Kind { form, area }
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_pages_of_the_same_family_or_form_have_shown_is_known() {
+    fn what_pages_of_the_same_area_or_form_have_shown_is_known() {
         for other in [kind(1, 2), kind(2, 1), kind(1, 1)] {
             let mut known = KnownPieces::default();
             assert!(!is_known(&mut known, kind(1, 1), &pieces(0..20)));

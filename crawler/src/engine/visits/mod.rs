@@ -25,14 +25,14 @@ mod listed;
 mod lists;
 mod member;
 mod new_links;
-mod plan;
 mod polls;
 mod reach;
+mod room_for_new;
 mod roster;
 mod round;
+mod round_plan;
 mod share;
 mod taken;
-mod waiting;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -53,10 +53,10 @@ pub(super) use listed::Listed;
 pub(super) use lists::List;
 use member::{Life, Member, Reach};
 pub(super) use new_links::NewLinks;
-use plan::RoundPlan;
+use room_for_new::RoomForNew;
 use roster::Roster;
 pub use round::Round;
-use waiting::Waiting;
+use round_plan::RoundPlan;
 
 /// What a visit has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub(super) struct Visits {
     pub only: bool,
     /// Copies that are checked after their representatives have been visited.
     checks: HashSet<usize>,
-    /// The planned checks, in the order of [`plan::RoundPlan::checks`]. Some of these copies may not be in `checks` any
+    /// The planned checks, in the order of [`round_plan::RoundPlan::checks`]. Some of these copies may not be in `checks` any
     /// more.
     planned: Vec<usize>,
     /// The URLs that are still to be visited, in the order of the round.
@@ -90,10 +90,10 @@ pub(super) struct Visits {
     /// Visits in the queue of the frontier, with their hosts.
     open: HashMap<u64, HostNumber>,
     /// Hosts whose visits leave room for new URLs.
-    waiting: Waiting,
+    waiting: RoomForNew,
     /// Checks of this round, made or waiting in `turns`.
     ordered: u64,
-    /// Copies that are checked if planned checks cannot be made ([`plan::RoundPlan::reserve`]).
+    /// Copies that are checked if planned checks cannot be made ([`round_plan::RoundPlan::reserve`]).
     reserve: VecDeque<usize>,
     /// The estimates of change rates, and how far hosts are believed.
     refresh: Refresh,
@@ -124,7 +124,7 @@ impl Visits {
         let mut roster = Roster::read(session, trusts, priority)?;
         let since = (round.visits > 0).then_some(round.started);
         let RoundPlan { order, checks, reserve, tries, trusted, departed, freshness, refresh, hosts: known } =
-            plan::plan(&mut roster, &NewLinks::all(session)?, since, min_age, now);
+            round_plan::plan(&mut roster, &NewLinks::all(session)?, since, min_age, now);
         round.left = departed;
         round.trusted = trusted.saturating_sub(checks.len() as u64 + round.checked - round.diverged);
         if round.visits == 0 {
@@ -132,7 +132,7 @@ impl Visits {
         }
         let (turns, hosts, left, open) = Default::default();
         let (planned, checks) = (checks.clone(), checks.into_iter().collect());
-        let (ordered, waiting) = (round.checked, Waiting::new(1.0));
+        let (ordered, waiting) = (round.checked, RoomForNew::new(1.0));
         let mut visits =
             Self { roster, only, checks, planned, turns, hosts, left, open, waiting, ordered, reserve, refresh, known };
         for (rank, at) in order.into_iter().enumerate() {
@@ -144,7 +144,7 @@ impl Visits {
 
     /// While a host has new URLs in the queue, at most this share of its fetches are visits, 0..1.
     pub fn share_with_new_urls(&mut self, most: f64) {
-        self.waiting = Waiting::new(most);
+        self.waiting = RoomForNew::new(most);
     }
 
     /// Whether the URL is a representative that has copies.
@@ -231,7 +231,7 @@ impl Visits {
     /// The number of a host in `refresh`. Adds the host if it has none.
     fn number(&mut self, site: SiteId) -> HostNumber {
         let (refresh, learned) = (&mut self.refresh, self.roster.learned(site));
-        *self.known.entry(site).or_insert_with(|| refresh.add_host(plan::DELAY, learned))
+        *self.known.entry(site).or_insert_with(|| refresh.add_host(round_plan::DELAY, learned))
     }
 
     /// A page was fetched: by a visit, or for the first time (`is_new`).

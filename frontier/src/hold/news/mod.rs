@@ -28,8 +28,8 @@ use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, SiteId};
 use serde::{Deserialize, Serialize};
 
-use crate::job::Brought;
 use crate::spaces;
+use crate::taught::Brought;
 
 /// The results of the trials of a template, of all templates of a host together, or of all hosts of a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use config::Settings;
 use crawler::priority::{InLinks, OfLink, Scoring};
 use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
-use frontier::{Brought, FoundLink, Frontier, JobKind, Merits, Next, Outcome, Via};
+use frontier::{Brought, FoundLink, Frontier, JobKind, Merits, Next, Outcome, Taught, Via};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -61,7 +61,7 @@ pub fn print() -> anyhow::Result<()> {
         let started = Instant::now();
         for page in 0..PAGES {
             let (brought, novelty) = if page % 3 == 0 { (Brought::Nothing, 0.0) } else { (Brought::Content, 1.0) };
-            frontier.verdict(&job, Some(brought), novelty, &mut session)?;
+            frontier.teach(&job, Taught::Page { brought, novelty }, true, &mut session)?;
         }
         println!("a verdict: {:.2} µs a page on a host of {groups} groups", micros(started));
     }

@@ -1,18 +1,18 @@
-//! Families of URLs, and the test that tells which of them are traps. A family is a folder, or the queries of one path.
+//! Areas of URLs, and the test that tells which of them are traps. An area is a folder, or the queries of one path.
 //!
-//! A page is *barren* if its text was known and it has no new link out of its family. (The engine decides this:
-//! `crawler/src/engine/barren.rs`.) The test is a cumulative sum over the pages of a family. Each page adds the
+//! A page is *barren* if its text was known and it has no new link out of its area. (The engine decides this:
+//! `crawler/src/engine/barren.rs`.) The test is a cumulative sum over the pages of an area. Each page adds the
 //! log-likelihood ratio of "99 in 100 are barren" against "nine in ten are barren"; the sum is never below zero. So
 //! [`RUN`] barren pages in a row prove a trap. A page that brought something lowers the sum, so more barren pages are
-//! needed after it. In a family in which one page in ten brings something, [`RUN`] barren pages in a row come up once
+//! needed after it. In an area in which one page in ten brings something, [`RUN`] barren pages in a row come up once
 //! in 2,000 runs.
 //!
 //! Lists of lists (makes, models, years of cars) are barren, too, until the crawl comes to the pages that they list. So
-//! a barren page does not count if it is fewer than [`LISTS`] links deeper than the page of the family that is nearest
+//! a barren page does not count if it is fewer than [`LISTS`] links deeper than the page of the area that is nearest
 //! to a seed.
 //!
-//! A trap also has no end: on average, each of its pages leads to at least [`OFFSPRING`] new URLs of the family. A
-//! family with fewer new URLs comes to an end by itself, and is no trap.
+//! A trap also has no end: on average, each of its pages leads to at least [`OFFSPRING`] new URLs of the area. A
+//! area with fewer new URLs comes to an end by itself, and is no trap.
 
 use std::fmt;
 
@@ -26,28 +26,28 @@ use super::{Lesson, Map};
 
 /// Barren pages in a row that prove a trap.
 const RUN: u32 = 73;
-/// The sum at which a family is a trap: ln(1 / 0.001).
+/// The sum at which an area is a trap: ln(1 / 0.001).
 const LIMIT: f64 = 6.907;
-/// A family may have this many levels of lists before it brings something.
+/// An area may have this many levels of lists before it brings something.
 const LISTS: u32 = 3;
 /// The share of barren pages in a trap.
 const TRAP: f64 = 0.99;
-/// The share of barren pages in a family that is no trap.
+/// The share of barren pages in an area that is no trap.
 const NONE: f64 = 0.9;
-/// The pages of a trap link to at least this many new URLs of the family each, on average.
+/// The pages of a trap link to at least this many new URLs of the area each, on average.
 const OFFSPRING: f64 = 0.5;
 
-/// A family.
+/// An area.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Family {
+pub struct Area {
     /// The beginning of its URLs.
     prefix: String,
     /// Whether its URLs have a query.
     query: bool,
 }
 
-impl Family {
-    /// The family of a URL. Pages at the top of a host have none.
+impl Area {
+    /// The area of a URL. Pages at the top of a host have none.
     pub fn of(url: &Url) -> Option<Self> {
         if url.query().is_some() {
             let prefix = url[..url::Position::AfterPath].to_owned();
@@ -57,7 +57,7 @@ impl Family {
         Some(Self { prefix: format!("{}/{folder}/", origin(url)), query: false })
     }
 
-    /// Whether a URL belongs to the family.
+    /// Whether a URL belongs to the area.
     pub fn has(&self, url: &Url) -> bool {
         match self.query {
             true => url.query().is_some() && url[..url::Position::AfterPath] == self.prefix,
@@ -70,19 +70,19 @@ impl Family {
     }
 }
 
-impl fmt::Display for Family {
+impl fmt::Display for Area {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{} = nothing new", self.prefix, if self.query { "?*" } else { "*" })
     }
 }
 
-/// The families that are watched, with the sums of their pages.
+/// The areas that are watched, with the sums of their pages.
 #[derive(Debug, Default)]
-pub(super) struct Families {
+pub(super) struct Areas {
     watched: Map<u64, Watched>,
 }
 
-/// The state of the test of one family.
+/// The state of the test of one area.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
     sum: f64,
@@ -90,19 +90,19 @@ struct Watched {
     top: u32,
     /// Pages since the sum was last zero.
     pages: u32,
-    /// New URLs of the family that these pages led to.
+    /// New URLs of the area that these pages led to.
     offspring: u32,
 }
 
-impl Families {
+impl Areas {
     /// The evidence on the record of a trap: the barren pages in a row that prove one.
     pub const PROOF: Evidence = Evidence { agreed: RUN, differed: 0 };
-    /// At most this many families are watched.
+    /// At most this many areas are watched.
     const MOST: usize = 65_536;
 
-    /// Counts one more page of a family. True if the family is a trap now.
-    pub fn page(&mut self, family: &Family, lesson: &Lesson<'_>) -> bool {
-        let id = family.id();
+    /// Counts one more page of an area. True if the area is a trap now.
+    pub fn page(&mut self, area: &Area, lesson: &Lesson<'_>) -> bool {
+        let id = area.id();
         if self.watched.len() >= Self::MOST && !self.watched.contains_key(&id) {
             return false;
         }
@@ -114,14 +114,14 @@ impl Families {
         trap
     }
 
-    /// Trials have shown that this family is no trap. It is never taken for one again.
-    pub fn exempt(&mut self, family: &Family) {
-        self.watched.insert(family.id(), Watched { sum: f64::NEG_INFINITY, top: 0, pages: 0, offspring: 0 });
+    /// Trials have shown that this area is no trap. It is never taken for one again.
+    pub fn exempt(&mut self, area: &Area) {
+        self.watched.insert(area.id(), Watched { sum: f64::NEG_INFINITY, top: 0, pages: 0, offspring: 0 });
     }
 }
 
 impl Watched {
-    /// Counts one more page. True if the family is a trap now.
+    /// Counts one more page. True if the area is a trap now.
     fn page(&mut self, lesson: &Lesson<'_>) -> bool {
         let &Lesson { barren, depth, offspring, .. } = lesson;
         self.top = self.top.min(depth);
@@ -142,7 +142,7 @@ impl Watched {
 /// The sum after one more page.
 fn weigh(sum: f64, barren: bool) -> f64 {
     let ratio = if barren { (TRAP / NONE).ln() } else { ((1.0 - TRAP) / (1.0 - NONE)).ln() };
-    // A family that trials have shown to be no trap has an infinitely low sum, which no page raises.
+    // An area that trials have shown to be no trap has an infinitely low sum, which no page raises.
     if sum == f64::NEG_INFINITY { sum } else { (sum + ratio).clamp(0.0, LIMIT + ratio.abs()) }
 }
 
@@ -154,12 +154,12 @@ mod tests {
     use crate::rules::Content;
 
     #[test]
-    fn a_family_is_a_path_with_queries_or_a_folder() {
-        let family = |url: &str| Family::of(&Url::parse(url).unwrap());
-        assert_eq!(family("http://a/x.html"), None);
-        assert_eq!(family("http://a/"), None);
-        let folder = family("http://a/cal/2026/01/").unwrap();
-        let queries = family("http://a/shop/?a=1").unwrap();
+    fn an_area_is_a_path_with_queries_or_a_folder() {
+        let area = |url: &str| Area::of(&Url::parse(url).unwrap());
+        assert_eq!(area("http://a/x.html"), None);
+        assert_eq!(area("http://a/"), None);
+        let folder = area("http://a/cal/2026/01/").unwrap();
+        let queries = area("http://a/shop/?a=1").unwrap();
         assert_eq!(
             (folder.to_string(), queries.to_string()),
             ("http://a/cal/* = nothing new".into(), "http://a/shop/?* = nothing new".into())
@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn what_does_not_feed_itself_is_no_trap() {
-        let family = Family::of(&Url::parse("http://a/item?id=1").unwrap()).unwrap();
-        let traps = |offspring: fn(u32) -> u32| position(&family, |page| (page + LISTS, offspring(page)));
+        let area = Area::of(&Url::parse("http://a/item?id=1").unwrap()).unwrap();
+        let traps = |offspring: fn(u32) -> u32| position(&area, |page| (page + LISTS, offspring(page)));
         assert_eq!(traps(|_| 0), None, "a list of them stands elsewhere");
         assert_eq!(traps(|page| u32::from(page == 0) * 30), None, "thirty, and no more");
         assert_eq!(traps(|_| 1), Some(RUN as usize - 1));
@@ -199,27 +199,27 @@ mod tests {
 
     #[test]
     fn lists_of_lists_are_no_trap_before_their_last_level_is_reached() {
-        let family = Family::of(&Url::parse("http://a/cars/1").unwrap()).unwrap();
-        assert_eq!(position(&family, |page| (1 + page / 400, 1)), Some(2 * 400 + RUN as usize - 1));
-        assert_eq!(position(&family, |page| (page % LISTS, 1)), None);
+        let area = Area::of(&Url::parse("http://a/cars/1").unwrap()).unwrap();
+        assert_eq!(position(&area, |page| (1 + page / 400, 1)), Some(2 * 400 + RUN as usize - 1));
+        assert_eq!(position(&area, |page| (page % LISTS, 1)), None);
     }
 
     /// Of 2,000 barren pages, the number of the one that proves a trap. `page` gives the depth and the offspring of
     /// each.
-    fn position(family: &Family, page: impl Fn(u32) -> (u32, u32)) -> Option<usize> {
+    fn position(area: &Area, page: impl Fn(u32) -> (u32, u32)) -> Option<usize> {
         let url = Url::parse("http://a/").unwrap();
         let id = UrlId { site: SiteId { domain: 1, host: 1 }, url: 1 };
-        let mut families = Families::default();
-        // The first page of the family lies above the others.
+        let mut areas = Areas::default();
+        // The first page of the area lies above the others.
         let first = page(0).0.saturating_sub(LISTS);
         let lesson = |depth, offspring| {
             let content = Content { text: 1, shows: 1 };
             Lesson { url: &url, id, content, twin: None, barren: true, depth, offspring }
         };
-        assert!(!families.page(family, &lesson(first, 0)));
+        assert!(!areas.page(area, &lesson(first, 0)));
         (0..2_000).position(|number| {
             let (depth, offspring) = page(number);
-            families.page(family, &lesson(depth, offspring))
+            areas.page(area, &lesson(depth, offspring))
         })
     }
 }

@@ -12,7 +12,7 @@ use super::share::Balance;
 
 /// What the fetches of each host were spent on, and the hosts whose visits wait for new URLs.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct RoomForNew {
     /// The share of the visits, at most, while new URLs wait.
     most: f64,
     balances: HashMap<SiteId, Balance>,
@@ -20,15 +20,15 @@ pub(super) struct Waiting {
     hosts: HashMap<SiteId, (HostNumber, Millis)>,
     /// Hosts that may make one visit, although it is the turn of their new URLs.
     exempt: HashSet<SiteId>,
-    /// The number of hosts that [`Waiting::check`] may look at.
+    /// The number of hosts that [`RoomForNew::check`] may look at.
     looks: usize,
 }
 
-impl Waiting {
+impl RoomForNew {
     /// After this time without a fetch, a host makes a visit. Its new URLs may have to wait longer than the visits (for
     /// the next attempt, say).
     const LONGEST: Millis = 30_000;
-    /// [`Waiting::check`] may look at so many hosts at each call.
+    /// [`RoomForNew::check`] may look at so many hosts at each call.
     const LOOKS: usize = 256;
 
     /// Visits get at most this share while new URLs wait. With 1, they never wait.
@@ -37,7 +37,7 @@ impl Waiting {
         Self { most, balances, hosts, exempt, looks: 0 }
     }
 
-    /// Whether the visits of a host must wait now. If so, they wait until [`Waiting::fetched`] or [`Waiting::check`]
+    /// Whether the visits of a host must wait now. If so, they wait until [`RoomForNew::fetched`] or [`RoomForNew::check`]
     /// ends that.
     pub fn must_wait(
         &mut self,
@@ -123,7 +123,7 @@ mod tests {
         let found = FoundLink { url: &url, id, depth: 0, priority: 0.5, merits, source: None, via: Via::Seed };
         frontier.add(&found, &mut session).unwrap();
 
-        let (mut turns, mut waiting) = (VisitTurns::default(), Waiting::new(0.5));
+        let (mut turns, mut waiting) = (VisitTurns::default(), RoomForNew::new(0.5));
         let host = turns.add_host();
         (0..9).for_each(|page| turns.push(host, 0, page));
         waiting.fetched(id.site, false, 0, &mut turns);
