@@ -9,6 +9,7 @@
 //! before a fetch), `hold/mod.rs` (URLs that are held back), `host/queue.rs` (how millions of URLs are queued).
 
 mod failure;
+mod folder;
 mod frontier;
 mod hold;
 mod host;

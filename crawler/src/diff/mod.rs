@@ -154,6 +154,10 @@ impl Diff {
                 Some(change) if change.is_of_a_page() && returned.contains(url) => {
                     told.push((url, track, UrlChange::Back));
                 }
+                // No page is at the end of these redirects.
+                Some(UrlChange::Moved) if track.leads_round(*url, &tracks) => {
+                    told.push((url, track, UrlChange::Failing));
+                }
                 Some(UrlChange::Unchanged) => diff.unchanged += 1,
                 Some(UrlChange::NotCompared) => diff.not_compared += 1,
                 Some(change) => told.push((url, track, change)),

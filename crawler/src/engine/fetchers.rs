@@ -90,6 +90,7 @@ impl<F: Fetch> Fetchers<F> {
 async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, order: Order) {
     let (job, access_fields, said, cut) =
         (order.job.clone(), order.access_fields.clone(), order.said.clone(), order.cut);
+    let is_conditional = order.validators.is_some();
     let answer = AssertUnwindSafe(shared.ask(order)).catch_unwind().await;
     #[cfg_attr(not(feature = "pdf"), allow(unused_mut))]
     let mut answer = answer.unwrap_or_else(|_| Err(FetchError::Protocol("panic in the fetcher".into())));
@@ -117,6 +118,7 @@ async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, order: Order) {
         access_fields,
         said,
         cut,
+        is_conditional,
         answer,
         #[cfg(feature = "pdf")]
         document,

@@ -53,6 +53,8 @@ pub struct Fetched {
     pub said: Option<Arc<OriginStatements>>,
     /// Whether its page is to be cut into pieces.
     pub cut: bool,
+    /// Whether the request was a conditional one.
+    pub is_conditional: bool,
     /// The answer.
     pub answer: Result<Answer, FetchError>,
     /// The text and links of a PDF file.
@@ -296,6 +298,8 @@ pub struct PageFinding {
     pub validators: Validators,
     /// Whether the answer is a 304.
     pub unchanged: bool,
+    /// Whether the answer is a 304 to a conditional request. (A 304 to any other request says nothing.)
+    pub is_not_modified: bool,
     /// The main text, in the forms that the crawl writes, if it writes any.
     pub texts: Texts,
     /// The exchange for the archive, if the crawl writes one.

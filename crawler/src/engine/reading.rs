@@ -149,6 +149,7 @@ impl Worker<'_> {
             texts,
             exchange,
             unchanged,
+            is_not_modified: unchanged && answered.is_conditional,
             line,
         }
     }

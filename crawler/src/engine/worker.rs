@@ -121,6 +121,8 @@ pub(super) struct Answered<'a> {
     pub said: Option<&'a OriginStatements>,
     /// Whether the page is to be cut into pieces.
     pub cut: bool,
+    /// Whether the request was a conditional one.
+    pub is_conditional: bool,
     pub response: &'a Response,
     /// The text and links of a PDF file.
     #[cfg(feature = "pdf")]
@@ -160,7 +162,7 @@ impl Worker<'_> {
 
     /// Makes one report of one answer, even if the parser panics.
     fn report_of(&mut self, item: Fetched) -> JobReport {
-        let Fetched { sequence, job, ended_at, access_fields, said, cut, answer, .. } = item;
+        let Fetched { sequence, job, ended_at, access_fields, said, cut, is_conditional, answer, .. } = item;
         #[cfg(feature = "pdf")]
         let document = item.document;
         let (mut reaction, mut received, mut numbers) = (None, 0, None);
@@ -186,6 +188,7 @@ impl Worker<'_> {
                     access_fields: &access_fields,
                     said: said.as_deref(),
                     cut,
+                    is_conditional,
                     response: &response,
                     #[cfg(feature = "pdf")]
                     document: document.as_ref(),

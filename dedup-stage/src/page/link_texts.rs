@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::numbering::numbers;
 use super::outline::{Block, Outline};
+use super::repeats::distinct;
 use crate::signature::OddSketch;
 use crate::signature::Passage;
 use crate::words::WordHash;
@@ -46,7 +47,7 @@ pub fn compared(
     words: &[WordHash],
     places: &[(u32, u32)],
 ) -> (Option<OddSketch>, LinkTexts) {
-    let chosen = in_sketch(content, blocks);
+    let chosen = distinct(in_sketch(content, blocks), words);
     let odd = OddSketch::of(chosen.map(|(passage, block)| (&words[passage.words.clone()], numbers(block, text))));
     let in_lists = words_in_lists(content, blocks);
     let has_texts = consists_of_lists(content, in_lists) && in_lists <= bounds::LINK_WORDS;

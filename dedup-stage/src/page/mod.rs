@@ -32,6 +32,7 @@ mod passages;
 mod pieces;
 mod prescan;
 mod rel;
+mod repeats;
 mod short;
 mod signs;
 mod statement;

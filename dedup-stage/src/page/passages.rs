@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::link_texts::in_sketch;
 use super::numbering::numbers;
+use super::repeats::distinct;
 use super::{Page, Reader};
 use crate::signature::OddSketch;
 
@@ -44,7 +45,7 @@ impl Reader {
         if page.odd.is_none() {
             return passages;
         }
-        for (passage, block) in in_sketch(&self.content, &self.outline.blocks) {
+        for (passage, block) in distinct(in_sketch(&self.content, &self.outline.blocks), &self.hashes) {
             OddSketch::flips(&self.hashes[passage.words.clone()], numbers(block, &self.outline.text), |bit| {
                 passages.flips.push(bit)
             });

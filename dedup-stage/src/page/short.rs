@@ -9,6 +9,7 @@ use super::Reader;
 use super::gist::is_date_word;
 use super::link_texts::in_sketch;
 use super::numbering::numbers;
+use super::repeats::tell_apart;
 use crate::signature::Passage;
 use crate::signature::{Numbers, OddSketch};
 use crate::words::WordHash;
@@ -31,6 +32,7 @@ impl Reader {
         if !passages.is_empty() {
             passages.push((without_dates(&of_title), Numbers::All));
         }
+        tell_apart(passages.iter_mut().map(|(words, _)| words));
         OddSketch::of(passages.iter().map(|(words, numbers)| (&words[..], *numbers)))
     }
 }

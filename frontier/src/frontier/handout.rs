@@ -362,8 +362,11 @@ impl Frontier {
                 self.waits_if_queued(entry.id, at);
                 State::HeldFor { counterparts: vec![at], link }
             }
-            Refusal::Stop(stop, ladder_key, taken) => {
-                step(ladder_key, taken, session)?;
+            Refusal::Stop(stop, ladder_key, waits) => {
+                // URLs that wait are counted with the change of their states.
+                if !waits {
+                    step(ladder_key, Step::Stay, session)?;
+                }
                 if let Some(at) = stop.representative {
                     self.urls.await_end(at.url);
                     self.waits_if_queued(entry.id, at);
@@ -377,7 +380,7 @@ impl Frontier {
                     rules.stopped(&stop, &link.url, entry.id, session);
                 }
                 let Stop { rules, reason, representative } = stop;
-                let waits = ladder_key.wait_place().filter(|_| taken == Step::Wait);
+                let waits = ladder_key.wait_place().filter(|_| waits);
                 State::Stopped { rules, reason, representative, waits, link }
             }
         };

@@ -148,7 +148,7 @@ impl Frontier {
         ladder.take(step);
         ladder.put(ladder_key, session);
         Ok(match step {
-            Step::Stay | Step::Wait => Some(Way::Stop(stop)),
+            Step::Stay => Some(Way::Stop(stop)),
             Step::Try => Some(Way::Try(Trial::Rules(stop))),
             Step::Let => None,
         })
@@ -227,7 +227,7 @@ impl Frontier {
         ladder.take(step);
         ladder.put(ladder_key, session);
         Ok(match step {
-            Step::Stay | Step::Wait => Way::Hold(counterpart),
+            Step::Stay => Way::Hold(counterpart),
             Step::Try => Way::Try(Trial::Pair { counterpart }),
             Step::Let => Way::Follow(Release::Pair),
         })

@@ -4,7 +4,7 @@ use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
 use url::Url;
 
-use crate::hold::folder;
+use crate::folder::folder;
 use crate::hold::ladder::{self, Ladder, LadderKey};
 use crate::rules::Rules;
 use crate::trial::Stop;

@@ -49,8 +49,8 @@ pub(super) enum HostAction {
 pub(super) enum Refusal {
     /// The URL is refused for this reason.
     Reason(SkipReason, Detail),
-    /// Learned rules stop the URL. The step is to be counted on this ladder.
-    Stop(Stop, LadderKey, Step),
+    /// Learned rules stop the URL: their decision, their ladder, and whether the URL waits for its representative.
+    Stop(Stop, LadderKey, bool),
     /// A budget is spent. The URL is stopped for it; the rescue may try it.
     Spent,
     /// Another URL was queued in its place, so it is held for that one. The step is to be counted on this ladder.
@@ -278,17 +278,14 @@ impl Frontier {
         let strictness =
             stop.representative.map_or(Strictness::SameHost, |other| Strictness::between(entry.id.site, other.site));
         let ladder = Ladder::get(ladder_key, session)?;
-        let step = match stand_in {
-            _ if !is_final => Step::Stay,
-            StandIn::Pending(_) => {
-                let place = ladder_key.wait_place();
-                let number = place.map(|place| waiting(ladder_key.site, place, session)).transpose()?;
-                ladder.next_waiting(number.unwrap_or(0))
-            }
-            _ => ladder.next(strictness),
-        };
-        Ok(match step {
-            Step::Stay | Step::Wait => Pass::Refuse(Refusal::Stop(stop, ladder_key, step)),
+        if is_final && matches!(stand_in, StandIn::Pending(_)) {
+            let place = ladder_key.wait_place();
+            let number = place.map(|place| waiting(ladder_key.site, place, session)).transpose()?;
+            let may_wait = ladder.may_wait(number.unwrap_or(0));
+            return Ok(if may_wait { Pass::Refuse(Refusal::Stop(stop, ladder_key, true)) } else { Pass::Fetch });
+        }
+        Ok(match if is_final { ladder.next(strictness) } else { Step::Stay } {
+            Step::Stay => Pass::Refuse(Refusal::Stop(stop, ladder_key, false)),
             Step::Try => Pass::Try(Trial::Rules(stop), ladder_key),
             Step::Let => Pass::Fetch,
         })

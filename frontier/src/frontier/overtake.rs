@@ -205,7 +205,7 @@ impl Frontier {
             return Ok(Some(Overtaken::Hold(at, None)));
         }
         Ok(match ladder.next(Strictness::between(entry.id.site, at.site)) {
-            Step::Stay | Step::Wait => Some(Overtaken::Hold(at, Some(ladder_key))),
+            Step::Stay => Some(Overtaken::Hold(at, Some(ladder_key))),
             Step::Try => Some(Overtaken::Try(at, ladder_key)),
             Step::Let => None,
         })

@@ -13,9 +13,10 @@ use super::Frontier;
 use super::admit::again;
 use super::hold::Way;
 use super::ladder_keys::stop_key;
+use crate::folder::folder;
 use crate::hold::ladder::{Ladder, Step, Strictness};
 use crate::hold::works::{Task, Which, Work, Works};
-use crate::hold::{StandIn, folder, stand_in, url_sets};
+use crate::hold::{StandIn, stand_in, url_sets};
 use crate::job::{Release, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::spaces;
@@ -161,7 +162,7 @@ impl Frontier {
                         self.try_link(&found, Trial::Rules(stop), session)?;
                     }
                     Step::Let => _ = self.release(id, &link, Via::Released { why: Release::Rule }, session)?,
-                    Step::Stay | Step::Wait => self.stop_for(id, stop, (None, link), (anchor, waits), session)?,
+                    Step::Stay => self.stop_for(id, stop, (None, link), (anchor, waits), session)?,
                 }
             }
             StandIn::Pending(at) => {

@@ -78,8 +78,6 @@ pub struct Ladder {
 pub enum Step {
     /// Hold or stop it.
     Stay,
-    /// Stop it. Decide about it when its representative was fetched.
-    Wait,
     /// Fetch it, and compare.
     Try,
     /// Do not hold or stop it.
@@ -147,11 +145,10 @@ impl Ladder {
         }
     }
 
-    /// Decides about one more URL whose representative is still queued: it is stopped, unless too many URLs wait
-    /// already. `waiting` is their number.
-    pub fn next_waiting(&self, waiting: u32) -> Step {
+    /// Whether one more URL may be stopped although its representative is still queued. `waiting` URLs wait already.
+    pub fn may_wait(&self, waiting: u32) -> bool {
         let room = self.agreed.saturating_add(1).saturating_pow(2).saturating_mul(4);
-        if self.is_broken || waiting >= room { Step::Let } else { Step::Wait }
+        !self.is_broken && waiting < room
     }
 
     /// Counts one more URL that was decided about in this way.
@@ -162,8 +159,7 @@ impl Ladder {
                 self.since = 0;
                 self.out += 1;
             }
-            // URLs that wait are counted with the change of their states.
-            Step::Wait | Step::Let => {}
+            Step::Let => {}
         }
     }
 
@@ -297,14 +293,13 @@ mod tests {
         let mut ladder = Ladder::proven(33);
         assert!(!ladder.tried(true));
         assert!(ladder.tried(false) && !ladder.tried(false), "it breaks once");
-        assert_eq!((ladder.next(Strictness::SameHost), ladder.next_waiting(0)), (Step::Let, Step::Let));
+        assert_eq!((ladder.next(Strictness::SameHost), ladder.may_wait(0)), (Step::Let, false));
     }
 
     #[test]
     fn a_slow_host_cannot_hold_back_much() {
         let mut ladder = Ladder::default();
-        let most =
-            |ladder: &Ladder| (0..1_000).take_while(|waiting| ladder.next_waiting(*waiting) == Step::Wait).count();
+        let most = |ladder: &Ladder| (0..1_000).take_while(|waiting| ladder.may_wait(*waiting)).count();
         assert_eq!(most(&ladder), 4);
         ladder.tried(true);
         assert_eq!(most(&ladder), 16);

@@ -40,4 +40,4 @@ pub use sample::{Draw, Drawn, Prospect, Sample, SampleSpec};
 pub use stand_in::{StandIn, stand_in};
 pub use strata::{Strata, StrataDraw};
 pub use template::{shape, template};
-pub use url_sets::{UrlSets, folder, url_sets};
+pub use url_sets::{UrlSets, url_sets};

@@ -2,13 +2,10 @@
 //! whole set by them.
 
 use dedup_stage::url::{SiteId, UrlId};
-use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::template::{Target, shape, template};
-use crate::host::groups::label;
 use crate::reason::SkipReason;
-use crate::segment::is_id;
 use crate::trial::UrlSet;
 use crate::url::{HoldCause, State};
 
@@ -89,17 +86,6 @@ pub fn url_sets(id: UrlId, state: &State) -> Option<UrlSets> {
 fn parent(path: &str) -> &str {
     let trimmed = path.strip_suffix('/').unwrap_or(path);
     trimmed.rsplit_once('/').map_or("", |(parent, _)| parent)
-}
-
-/// The *folder* of a URL, as rules and ladders use the word, as a hash: its first path segment and the names of its
-/// parameters. All segments that look like an identifier (of a session, for example) count as one segment. Otherwise
-/// each session would be a folder of its own, and what is learned about one session would not help with the next.
-pub fn folder(url: &Url) -> u64 {
-    let label = label(url);
-    match label.trim_start_matches('/').split_once('/') {
-        Some((segment, rest)) if is_id(segment) => xxh3_64(format!("/*/{rest}").as_bytes()),
-        _ => xxh3_64(label.as_bytes()),
-    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use super::propose::propose;
 use super::proven::{Proven, moved};
 use super::rewrite::{Rewrite, is_host};
 use super::{Content, Lesson, Map};
-use crate::hold::folder;
+use crate::folder::folder;
 
 /// A rewrite that is neither proven nor refuted.
 #[derive(Debug)]

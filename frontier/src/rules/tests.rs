@@ -5,7 +5,8 @@ use dedup_stage::store::Double;
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 
 use super::*;
-use crate::hold::{StandIn, folder};
+use crate::folder::folder;
+use crate::hold::StandIn;
 use crate::reason::Detail;
 use crate::reason::SkipReason;
 use crate::trial::Stop;

@@ -46,6 +46,9 @@ impl UrlChange {
     }
 }
 
+/// At most this many redirects are followed.
+const MOST_HOPS: usize = 10;
+
 /// The kind of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Answer {
@@ -117,14 +120,21 @@ pub(super) struct Track {
     misses_before: u32,
     /// Whether it was missing, redirected elsewhere, or withheld, at some visit since the moment.
     was_away: bool,
-    /// Whether it is so since the last visit that showed a page, up to the last line, and up to the moment. Errors of
-    /// the server change nothing.
-    is_away: bool,
-    away_before: bool,
+    /// The last answer that tells whether the URL has a page, up to the last line, and up to the moment. An error of
+    /// the server does not tell that.
+    settled: Answer,
+    settled_before: Answer,
+    /// If the last line is a redirect, its target; the same at the moment.
+    target: Option<u64>,
+    target_before: Option<u64>,
     /// If the last line is a redirect: `was_away` before it, and before the redirects that led to it.
     before_redirect: Option<bool>,
-    /// Whether some visit since the moment showed another content.
+    /// Whether some visit since the moment showed another content, and the number of such visits.
     changed: bool,
+    changes: u32,
+    /// The content of the last page, as its fingerprint and its number of words tell it; the same at the moment.
+    content: Option<(u64, u64)>,
+    content_before: Option<(u64, u64)>,
     /// Whether the last page was compared with the one before. A 304 is a comparison that the server made.
     was_compared: bool,
     /// What the last page said about itself, and what it said at the moment, each with its line. (A 304 does not repeat
@@ -170,27 +180,29 @@ impl Track {
             self.was_away = was_away;
         }
         self.before_redirect = (answer == Answer::Moved).then_some(before.unwrap_or(self.was_away));
-        match answer {
-            Answer::There => self.is_away = false,
-            Answer::Missing | Answer::Moved | Answer::Withheld => self.is_away = true,
-            Answer::Failing => {}
+        if answer != Answer::Failing {
+            self.settled = answer;
         }
+        self.target = page.redirect_to.as_deref().filter(|_| answer == Answer::Moved).map(key);
         if is_since {
             self.was_away |= answer.is_away();
-            self.changed |= page.changed.as_deref() == Some("content");
+            let is_change = page.changed.as_deref() == Some("content");
+            self.changed |= is_change;
+            self.changes += u32::from(is_change);
             let both = self.resemblance.into_iter().chain(page.resemblance_before);
             self.resemblance = both.min_by(f64::total_cmp);
             if matches!(page.changed.as_deref(), Some("bytes" | "content")) {
                 self.visits.push(offset);
             }
         } else {
-            (self.misses_before, self.answer_before, self.away_before) = (self.misses, answer, self.is_away);
+            (self.misses_before, self.answer_before) = (self.misses, answer);
+            (self.settled_before, self.target_before) = (self.settled, self.target);
         }
         self.answer = answer;
         if !is_there {
             return;
         }
-        self.was_compared = page.changed.is_some() || page.status == Some(304);
+        self.was_compared = page.changed.is_some() || page.status == Some(304) && page.verdict != Word::Unjudged;
         if page.status != Some(304) {
             let stated = Stated { noindex: page.noindex, canonical: page.canonical.as_deref().map(key) };
             self.stated = Some((offset, stated));
@@ -203,8 +215,14 @@ impl Track {
         // A file that was not read has no digest either, but it is not as it was.
         let is_unread = page.changed.as_deref() == Some("content") && digest.is_none();
         self.digest = if is_unread { None } else { digest.or(self.digest) };
+        if let Some(simhash) = page.simhash.as_deref() {
+            self.content = Some((key(simhash), page.words));
+        } else if is_unread || page.changed.as_deref() == Some("content") {
+            self.content = None;
+        }
         if !is_since {
             (self.base, self.base_digest, self.stated_before) = (Some(offset), self.digest, self.stated);
+            self.content_before = self.content;
         }
         self.is_judged = page.verdict != Word::Unjudged;
         if page.verdict != Word::Unchanged {
@@ -248,12 +266,32 @@ impl Track {
         (self.is_there() && then != now).then_some([before, last])
     }
 
+    /// Whether the page shows again what it showed at the moment: the same bytes, or, after two changes or more, the same
+    /// content.
+    fn is_as_before(&self) -> bool {
+        let has_same_content = self.content.is_some() && self.content == self.content_before;
+        self.digest == self.base_digest || self.changes > 1 && has_same_content
+    }
+
+    /// Whether redirects lead from this URL, whose key is `own`, back to it.
+    pub fn leads_round(&self, own: u64, tracks: &HashMap<u64, Self>) -> bool {
+        let mut at = self.target;
+        for _ in 0..MOST_HOPS {
+            match at {
+                Some(url) if url == own => return true,
+                Some(url) => at = tracks.get(&url).and_then(|track| track.target),
+                None => return false,
+            }
+        }
+        false
+    }
+
     /// The change of the URL since the moment; `None` if it was not visited, or if nothing can be said.
     pub fn change(&self) -> Option<UrlChange> {
         if !self.was_visited {
             return None;
         }
-        let was_away = self.was_away || self.away_before;
+        let was_away = self.was_away || self.settled_before.is_away();
         if self.answer == Answer::There {
             return Some(match self.base {
                 // The crawl had met the URL before the moment, but it never had a page then. So the page cannot be
@@ -261,7 +299,7 @@ impl Track {
                 None if !self.lacks_first => UrlChange::New,
                 _ if was_away => UrlChange::Back,
                 None if self.lacks_first && self.changed => UrlChange::Changed,
-                Some(_) if self.changed && self.digest != self.base_digest => UrlChange::Changed,
+                Some(_) if self.changed && !self.is_as_before() => UrlChange::Changed,
                 _ if self.restated().is_some() => UrlChange::Restated,
                 _ if self.was_compared => UrlChange::Unchanged,
                 _ => UrlChange::NotCompared,
@@ -272,9 +310,11 @@ impl Track {
         match (self.answer, self.misses) {
             // This was already so before the moment.
             (Answer::Missing, _) if self.misses_before >= 2 => None,
+            (Answer::Missing, 1) if self.settled_before == Answer::Missing => None,
+            (Answer::Moved, _) if self.target != self.target_before => Some(UrlChange::Moved),
             (Answer::Moved | Answer::Withheld | Answer::Failing, _) if self.answer_before == self.answer => None,
             // There was no page right before the moment.
-            (Answer::Failing, _) if self.away_before => None,
+            (Answer::Failing, _) if self.settled_before.is_away() => None,
             (Answer::Moved, _) => Some(UrlChange::Moved),
             (Answer::Withheld, _) => Some(UrlChange::Withheld),
             (Answer::Missing, 1) => Some(UrlChange::Missing),

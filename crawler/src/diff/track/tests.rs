@@ -98,6 +98,8 @@ fn every_fate_is_told_from_the_lines() {
         (vec![first, (3, 301, None, 0), (4, 503, None, 0), (6, 200, content, 2)], Some(UrlChange::Back)),
         (vec![first, (3, 301, None, 0), (4, 200, no, 1), (6, 200, no, 1)], Some(UrlChange::Unchanged)),
         (vec![first, (4, 301, None, 0), (6, 503, None, 0)], None),
+        (vec![first, (3, 404, None, 0), (4, 503, None, 0), (6, 404, None, 0)], None),
+        (vec![first, (3, 301, None, 0), (4, 503, None, 0), (6, 404, None, 0)], Some(UrlChange::Missing)),
         (vec![(6, 301, None, 0)], None),
     ];
     for (visits, expected) in cases {
@@ -134,6 +136,62 @@ fn a_redirect_that_leads_back_is_no_move() {
     assert_eq!(of("no", "http://a.test/cookie", Some("again")), Some(UrlChange::Back));
     assert_eq!(of("", "http://a.test/cookie", None), Some(UrlChange::Moved));
     assert_eq!(of("", "http://a.test/", None), Some(UrlChange::Failing), "a loop");
+}
+
+/// Makes a history from lines of `http://a.test/PATH` that are given as (day, more fields).
+fn history(path: &str, lines: &[(u32, serde_json::Value)]) -> Track {
+    let mut track = Track::default();
+    for (at, (day, more)) in lines.iter().enumerate() {
+        let mut line = json!({"url": format!("http://a.test/{path}"), "visit": at + 1, "status": 200, "words": 90,
+            "verdict": "unique", "fetched_at": format!("2026-01-{day:02}T00:00:00.000Z")});
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        track.add(at as u64, &PageLine::parse(line.to_string().as_bytes()).unwrap(), "2026-01-05T00:00:00.000Z");
+    }
+    track
+}
+
+/// Catches a page that is told as changed although it shows again what it showed, with another comment in its markup.
+#[test]
+fn a_page_that_shows_its_old_content_again_has_not_changed() {
+    let page = |day: u32, content: u64, changed: Option<&str>| {
+        let (simhash, sha256) = (format!("{content:016x}"), format!("{day:x}").repeat(64));
+        (day, json!({"changed": changed, "simhash": simhash, "sha256": sha256}))
+    };
+    let change = |lines: &[_]| history("", lines).change();
+    let [first, other] = [page(1, 7, None), page(6, 8, Some("content"))];
+    let back = page(7, 7, Some("content"));
+    assert_eq!(change(&[first.clone(), other.clone()]), Some(UrlChange::Changed));
+    assert_eq!(change(&[first.clone(), other.clone(), back]), Some(UrlChange::Unchanged));
+    assert_eq!(change(&[first.clone(), other, page(7, 9, Some("content"))]), Some(UrlChange::Changed));
+    let alike = page(6, 7, Some("content"));
+    assert_eq!(change(&[first, alike]), Some(UrlChange::Changed), "equal fingerprints do not outweigh the judge");
+}
+
+#[test]
+fn another_target_is_another_move_and_a_circle_is_none() {
+    let there = (1, json!({"sha256": "1".repeat(64)}));
+    let moved = |day: u32, to: &str| {
+        (day, json!({"status": 302, "redirect_to": format!("http://a.test/{to}"), "sha256": null}))
+    };
+    assert_eq!(history("a", &[there.clone(), moved(3, "b"), moved(6, "b")]).change(), None);
+    assert_eq!(history("a", &[there.clone(), moved(3, "b"), moved(6, "c")]).change(), Some(UrlChange::Moved));
+    let key_of = |path: &str| key(&format!("http://a.test/{path}"));
+    let of = |path: &str, lines: &[_]| (key_of(path), history(path, lines));
+    let leads_round = |end: (u64, Track)| {
+        let tracks = HashMap::from([of("a", &[there.clone(), moved(6, "b")]), of("b", &[moved(6, "c")]), end]);
+        tracks[&key_of("a")].leads_round(key_of("a"), &tracks)
+    };
+    assert!(leads_round(of("c", &[moved(6, "a")])));
+    assert!(!leads_round(of("c", std::slice::from_ref(&there))) && !leads_round(of("d", &[moved(6, "a")])));
+}
+
+/// Catches a 304 to a request without validators that counts as a comparison.
+#[test]
+fn a_304_that_nobody_asked_for_compares_nothing() {
+    let first = (1, json!({"sha256": "1".repeat(64)}));
+    let answer = |verdict: &str| (6, json!({"status": 304, "verdict": verdict}));
+    assert_eq!(history("", &[first.clone(), answer("unchanged")]).change(), Some(UrlChange::Unchanged));
+    assert_eq!(history("", &[first, answer("unjudged")]).change(), Some(UrlChange::NotCompared));
 }
 
 #[test]

@@ -197,8 +197,9 @@ impl EngineState<'_> {
             return Ok((FlowResult::follow(Judgement::UNJUDGED, before.cloned()), None));
         }
         if finding.unchanged {
-            let judgement = before.map_or(Judgement::UNJUDGED, Judgement::not_modified);
-            return Ok((FlowResult::follow(judgement, before.cloned()), before.map(|_| 1.0)));
+            let not_modified = before.filter(|_| finding.is_not_modified);
+            let judgement = not_modified.map_or(Judgement::UNJUDGED, Judgement::not_modified);
+            return Ok((FlowResult::follow(judgement, before.cloned()), not_modified.map(|_| 1.0)));
         }
         let case = Case {
             order: self.ledger.next_order(),

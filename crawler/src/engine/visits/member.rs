@@ -92,8 +92,19 @@ pub(super) struct Checked {
     pub site: SiteId,
     /// Days since the last check.
     pub days: f32,
-    /// Whether it is still a copy.
-    pub agreed: bool,
+    /// What it showed.
+    pub showed: CheckShowed,
+}
+
+/// What a copy showed when it was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CheckShowed {
+    /// The content that it showed before, or a content that is known to be that of its representative.
+    Same,
+    /// The new content of this URL. It is still a copy if its representative shows that, too.
+    NewOf(UrlId),
+    /// A content of its own.
+    Own,
 }
 
 impl Member {
@@ -165,7 +176,12 @@ impl Member {
             self.heir_of = before;
         }
         let since = days(std::mem::replace(&mut self.checked, at), at);
-        before.map(|of| Checked { of, site: self.id.site, days: since, agreed: self.of.is_some() })
+        let showed = match self.of {
+            None => CheckShowed::Own,
+            Some(shows) if has_changed == Some(true) && before != Some(shows) => CheckShowed::NewOf(shows),
+            Some(_) => CheckShowed::Same,
+        };
+        before.map(|of| Checked { of, site: self.id.site, days: since, showed })
     }
 
     /// Takes what a sitemap says about the URL. True if it tells of a change after the last visit.
@@ -297,9 +313,12 @@ mod tests {
         use VerdictKind::{Exact, Unchanged, Unique};
         let first = record(1, 200, Exact, Some(3));
         let (held, checked) = member(&[first.clone(), record(4, 304, Unchanged, Some(3))]);
-        assert_eq!((held.of, checked[0].agreed, checked[0].days), (Some(id(3)), true, 3.0));
+        assert_eq!((held.of, checked[0].showed, checked[0].days), (Some(id(3)), CheckShowed::Same, 3.0));
         let (left, checked) = member(&[first.clone(), record(4, 200, Unique, None)]);
-        assert_eq!((left.of, checked[0].agreed), (None, false));
+        assert_eq!((left.of, checked[0].showed), (None, CheckShowed::Own));
+        let stub = record(4, 200, VerdictKind::Near, Some(8));
+        let (_, checked) = member(&[first.clone(), stub]);
+        assert_eq!(checked[0].showed, CheckShowed::NewOf(id(8)), "perhaps its representative shows that, too");
         let (missing, checked) = member(&[first, record(4, 404, VerdictKind::Unjudged, None)]);
         assert_eq!((missing.of, checked.len()), (Some(id(3)), 0), "an error says nothing of what it was");
     }

@@ -319,9 +319,9 @@ impl Visits {
         round.checked += 1;
         let days = days(self.roster.members[place].checked, seconds(now));
         match ended {
-            // It is still a copy, or it cannot be compared.
-            Ended::Showed { copy_of: Some(_), .. } | Ended::Showed { changed: None, .. } | Ended::Trouble => {}
-            Ended::Showed { copy_of: None, changed: Some(_) } => {
+            Ended::Showed { copy_of, changed } if self.is_still_copy(place, of, copy_of, changed) => {}
+            Ended::Trouble => {}
+            Ended::Showed { .. } => {
                 round.diverged += 1;
                 self.roster.leave(place, days, true);
                 for other in self.roster.alike(of, place) {
@@ -331,6 +331,19 @@ impl Visits {
                 }
             }
             Ended::Missing | Ended::Moved => self.roster.leave(place, days, false),
+        }
+    }
+
+    /// Whether a copy of `of` that showed this is still a copy, or cannot be compared. A copy that has changed and now
+    /// repeats a page of another cluster (a site that is closed shows one notice at all its URLs) is no copy any more.
+    fn is_still_copy(&self, place: usize, of: UrlId, copy_of: Option<UrlId>, changed: Option<Changed>) -> bool {
+        match (copy_of, changed) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(shows), Some(Changed::Content)) => {
+                shows == of || self.roster.root_of(place, Some(shows)) == self.roster.place(of)
+            }
+            (Some(_), Some(_)) => true,
         }
     }
 

@@ -13,7 +13,7 @@ use frontier::refresh::time::{days, seconds};
 use frontier::{Frontier, Millis, Via};
 
 use super::listed::Records;
-use super::member::{Checked, Life, Member, Reach};
+use super::member::{CheckShowed, Checked, Life, Member, Reach};
 use crate::record::PageRecord;
 use crate::{spaces, unvisited};
 
@@ -195,7 +195,7 @@ impl Roster {
     /// A check, this many days after the last one, has shown that a copy is still a copy.
     pub fn agreed(&mut self, copy: usize, days: f32) {
         if let Some(of) = self.members[copy].of {
-            self.count(&Checked { of, site: self.members[copy].id.site, days, agreed: true });
+            self.count(&Checked { of, site: self.members[copy].id.site, days, showed: CheckShowed::Same });
         }
     }
 
@@ -203,11 +203,16 @@ impl Roster {
     fn count(&mut self, check: &Checked) {
         // If the original does not answer with a page, a difference is no evidence that copies of this pair diverge.
         let lives = self.place(check.of).is_some_and(|of| self.members[of].life == Life::Alive);
-        if !check.agreed && !lives {
+        let agrees = match check.showed {
+            CheckShowed::Same => true,
+            CheckShowed::NewOf(shows) => self.end_of_chain(shows) == self.end_of_chain(check.of),
+            CheckShowed::Own => false,
+        };
+        if !agrees && !lives {
             return;
         }
         let pair = self.pairs.entry((check.of.site, check.site)).or_default();
-        self.all_pairs.checked(pair, check.days, check.agreed);
+        self.all_pairs.checked(pair, check.days, agrees);
     }
 
     /// Assigns each copy to a representative. A representative is no copy, and its last answer was a page or an error
@@ -235,6 +240,18 @@ impl Roster {
                 self.put(representative, copies);
             }
         }
+    }
+
+    /// The end of a chain of copies. `None` if a URL of the chain was not visited, or if the chain is too long.
+    fn end_of_chain(&self, url: UrlId) -> Option<usize> {
+        let mut at = self.place(url)?;
+        for _ in 0..CHAIN {
+            match self.members[at].of {
+                Some(of) => at = self.place(of)?,
+                None => return Some(at),
+            }
+        }
+        None
     }
 
     /// Follows a chain of copies to its end. If a page of the chain is missing or moved, the chain goes on at the copy
@@ -277,7 +294,7 @@ impl Roster {
     pub fn leave(&mut self, copy: usize, days: f32, diverged: bool) {
         let Some(of) = self.members[copy].of else { return };
         if diverged {
-            self.count(&Checked { of, site: self.members[copy].id.site, days, agreed: false });
+            self.count(&Checked { of, site: self.members[copy].id.site, days, showed: CheckShowed::Own });
         }
         self.members[copy].of = None;
         let Some(representative) = self.place(of) else { return };

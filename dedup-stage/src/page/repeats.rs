@@ -1,0 +1,83 @@
+//! Passages that stand on a page several times, such as a text for wide and one for narrow screens. In an odd sketch, two
+//! equal passages cancel each other out, so a page that shows all of its text twice would seem to say nothing.
+
+use std::collections::{HashMap, HashSet};
+
+use super::outline::Block;
+use crate::signature::Passage;
+use crate::words::{WordHash, fold_multiply, is_number};
+
+/// A repeated passage with fewer words than this counts each time: the cells of a table are often equal.
+const LEAST: usize = 4;
+
+/// Leaves out passages that stand on the page before. Lists of links stay, because the links that come and go are taken
+/// out of the sketch one by one.
+pub fn distinct<'p>(
+    passages: impl Iterator<Item = (&'p Passage, &'p Block)>,
+    words: &[WordHash],
+) -> impl Iterator<Item = (&'p Passage, &'p Block)> {
+    let mut met = HashSet::new();
+    passages.filter(move |(passage, block)| {
+        let words = &words[passage.words.clone()];
+        words.len() < LEAST || block.is_list() || met.insert(hash(words))
+    })
+}
+
+/// Gives repeated passages words of their own, so that they do not cancel each other out. The second passage of a kind
+/// has other words than the first one, and so on. For pages with little text, on which each repetition counts.
+pub fn tell_apart<'w>(passages: impl Iterator<Item = &'w mut Vec<WordHash>>) {
+    let mut met = HashMap::<u64, u64>::new();
+    for words in passages {
+        let times = met.entry(hash(words)).or_default();
+        if *times > 0 {
+            // A number stays a number.
+            let others = words.iter_mut().filter(|word| !is_number(**word));
+            others.for_each(|word| *word = fold_multiply(*word, 2 * *times + 1) >> 1);
+        }
+        *times += 1;
+    }
+}
+
+fn hash(words: &[WordHash]) -> u64 {
+    words
+        .iter()
+        .fold(words.len() as u64, |hash, word| fold_multiply(hash.rotate_left(23) ^ word, 0x9E37_79B9_7F4A_7C15))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::read;
+
+    fn text(seed: u64, words: usize) -> String {
+        let mut random = fastrand::Rng::with_seed(seed);
+        (0..words).map(|_| (0..6).map(|_| random.lowercase()).chain([' ']).collect::<String>()).collect()
+    }
+
+    fn is_same(before: &str, after: &str) -> bool {
+        let odd = |html: &str| read(html).odd.expect("there are words");
+        odd(before).is_same(&odd(after))
+    }
+
+    #[test]
+    fn a_text_that_stands_several_times_is_one_text() {
+        let page = |text: &str, times: usize| format!("<h1>News</h1>{}", format!("<p>{text}</p>").repeat(times));
+        let (one, other) = (text(1, 60), text(2, 60));
+        for times in 1..5 {
+            assert!(!is_same(&page(&one, times), &page(&other, times)), "{times} times, all is replaced");
+            assert!(is_same(&page(&one, 1), &page(&one, times)), "once, and {times} times");
+        }
+        let beside = |part: &str| format!("<p>{}</p>{}", text(3, 150), format!("<p>{part}</p>").repeat(2));
+        assert!(!is_same(&beside(&text(4, 40)), &beside(&text(5, 40))), "a part that stands twice is replaced");
+    }
+
+    #[test]
+    fn on_a_short_page_each_repetition_counts() {
+        let odd = |html: &str| read(html).odd;
+        let twice = |text: &str| format!("<p>{text}</p>").repeat(2);
+        assert_ne!(odd(&twice("Road closed.")), odd(&twice("Road open.")));
+        let board = |states: [&str; 3]| states.map(|state| format!("<p>{state} today</p>")).concat();
+        assert_ne!(odd(&board(["open", "open", "closed"])), odd(&board(["open", "closed", "closed"])));
+        assert_eq!(odd(&board(["open", "open", "closed"])), odd(&board(["open", "open", "closed"])));
+        assert_eq!(odd(&twice("Road closed 3 March.")), odd(&twice("Road closed 4 May.")), "dates do not count");
+    }
+}
