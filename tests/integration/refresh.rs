@@ -5,6 +5,7 @@ mod archive;
 mod honesty;
 mod links;
 mod new_links;
+mod parted;
 mod program;
 mod reach;
 mod relinked;

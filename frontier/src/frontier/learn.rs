@@ -13,7 +13,7 @@ use crate::hold::works::{Task, Which};
 use crate::job::Job;
 use crate::numbers::Millis;
 use crate::numbers::RuleId;
-use crate::rules::{Learned, Lesson, Shows, Unlike, shown_at};
+use crate::rules::{Content, Learned, Lesson, Shows, Unlike, shown_at};
 use crate::taught::{Brought, Taught};
 use crate::trial::Stop;
 use crate::trial::Trial;
@@ -208,6 +208,28 @@ impl Frontier {
         let Some(rules) = &mut self.rules else { return Ok(()) };
         let Some(ladder_key) = stop_key(stop, rules, lesson.id, lesson.url) else { return Ok(()) };
         let Some(agrees) = agrees else { return climb(ladder_key, Ladder::end_without_result, session) };
+        self.count_trial(stop, ladder_key, agrees, session)
+    }
+
+    /// A page was visited again, and shows this. If learned rules say that it shows what another page shows, and the two
+    /// differ by now, the rules have failed, as in a trial.
+    pub fn learn_parted(&mut self, job: &Job, content: Content, shows: Shows<'_>, session: &mut Session) -> Result<()> {
+        let Some(rules) = &self.rules else { return Ok(()) };
+        let Some(stop) = rules.shown_by(&job.url, job.page.url, &self.urls, session)? else { return Ok(()) };
+        let (Some(ladder_key), Some(other)) = (stop_key(&stop, rules, job.page.url, &job.url), stop.representative)
+        else {
+            return Ok(());
+        };
+        match shown_at(other, shows, &self.urls, session)? {
+            Some(shown) if !shown.agrees(content) => self.count_trial(&stop, ladder_key, false, session),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts the result of a trial of rules. If it breaks their ladder, or if they are withdrawn, what they stopped is
+    /// released.
+    fn count_trial(&mut self, stop: &Stop, ladder_key: LadderKey, agrees: bool, session: &mut Session) -> Result<()> {
+        let Some(rules) = &mut self.rules else { return Ok(()) };
         let withdrawn = rules.tried(stop, agrees, session);
         let breaks = climb(ladder_key, |ladder| ladder.tried(agrees), session)?;
         if let Place::Rule(rule, folder) = ladder_key.place

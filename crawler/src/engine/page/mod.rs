@@ -109,6 +109,7 @@ impl EngineState<'_> {
         let says = Says { little: says_little, rearranges, is_same, own_words, new_file };
         let worth = Worth::of(status, &judgement, says, counts);
         self.teach(&job, &judgement, Seen { content, twin: twin.as_ref(), counts, worth })?;
+        self.learn_parted(&job, &judgement, content, before.as_ref().and_then(|before| before.shown.as_ref()))?;
 
         let changed = judgement.changed(before.as_ref().and_then(|before| before.shown.as_ref()), shown.as_ref());
         self.learn_honesty(&job, before.as_ref(), &finding, changed)?;

@@ -1,6 +1,6 @@
 //! What the frontier learns from a page: what it is worth, a lesson for rules, and the result of a trial.
 
-use dedup_stage::judge::{Judgement, UniqueBy, Verdict};
+use dedup_stage::judge::{Judgement, Shown, UniqueBy, Verdict};
 use frontier::Job;
 use frontier::rules::{Content, Lesson};
 use url::Url;
@@ -24,6 +24,25 @@ impl EngineState<'_> {
         }
         let is_new = self.gists.is_new(job.page.url.site.host, finding.page.gist);
         !is_new || judgement.unique_by == Some(UniqueBy::LinksOfFewWords)
+    }
+
+    /// If a page was visited before, and learned rules say that it shows what another page shows, the frontier compares
+    /// the two. (A page that was no copy at its last two visits has its own content, even if it was a copy at first.)
+    pub(super) fn learn_parted(
+        &mut self,
+        job: &Job,
+        judgement: &Judgement,
+        content: Option<Content>,
+        before: Option<&Shown>,
+    ) -> Result<()> {
+        let (Some(content), Some(before)) = (content, before) else { return Ok(()) };
+        if judgement.verdict == Verdict::Unjudged {
+            return Ok(());
+        }
+        let is_own = judgement.verdict.twin().is_none() && before.of.is_none();
+        let shows = if is_own { job.page.url.url } else { content.shows };
+        let content = Content { shows, ..content };
+        Ok(self.frontier.learn_parted(job, content, &ledger::shows, &mut self.ledger.session)?)
     }
 
     /// Teaches the frontier: what the page is worth, its lesson for rules, and the result of a trial.

@@ -1,0 +1,93 @@
+//! Copies that show something else later: what learned rules stopped is fetched, and a mirror that is parked is found.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crawler::clock::Clock;
+use tests::crawl::{Crawled, crawl_with, settings};
+use tests::scripted::{Scripted, html, missing, moved, words};
+
+use super::reach::Mirrored;
+use super::{DAY, copy};
+
+const PAGES: u64 = 100;
+
+/// The pages of `/new/` that were requested after some rounds. `/new/` has the pages of `/old/`. After the first crawl,
+/// both folders change in this way.
+fn requested(change: &'static str) -> anyhow::Result<(usize, usize)> {
+    let (has_changed, clock) = (Arc::new(AtomicBool::new(false)), Clock::at(1_700_000_000_000));
+    let changed = Arc::clone(&has_changed);
+    let fetch = Scripted::new(&clock, move |url, _| {
+        let parts: Vec<&str> = url.path().trim_start_matches('/').split('/').collect();
+        let number = parts.last().and_then(|number| number.parse::<u64>().ok());
+        let page = |seed: u64, links: &str| html(format!("<title>t</title><p>{}</p>{links}", words(seed, 120)));
+        let list = |from: u64| -> String {
+            let numbers = ["old", "new"].into_iter().flat_map(|folder| (from..from + 20).map(move |to| (folder, to)));
+            numbers.map(|(folder, to)| format!("<a href=/{folder}/{to}>{folder} {to}</a> ")).collect()
+        };
+        match (parts[0], number, changed.load(Ordering::Relaxed).then_some(change)) {
+            ("", ..) => {
+                page(9_000, &(0..PAGES / 20).map(|to| format!("<a href=/list/{to}>{to}</a> ")).collect::<String>())
+            }
+            ("list", Some(number), _) => page(9_100 + number, &list(number * 20)),
+            ("new", Some(number), Some("diverge")) => page(20_000 + number, ""),
+            ("old", Some(_), Some("login")) => html("<title>Log in</title><p>Please log in.</p>"),
+            ("old", Some(_), Some("redirect")) => moved("/"),
+            ("old" | "new", Some(number), _) if number < PAGES => page(number, ""),
+            _ => missing(),
+        }
+    });
+    let dir = tempfile::tempdir()?;
+    let run = |more: &[(&str, &str)]| -> anyhow::Result<Crawled> {
+        let all: Vec<_> = more.iter().copied().chain([("politeness.delay", "1ms")]).collect();
+        crawl_with(fetch.clone(), &clock, dir.path(), &["http://a.test/".to_owned()], &settings(&all)?)
+    };
+    let of_new = || {
+        let asked: BTreeSet<_> = fetch.asked().into_iter().map(|(_, url)| url.path().to_owned()).collect();
+        asked.into_iter().filter(|path| path.starts_with("/new/")).count()
+    };
+    run(&[])?;
+    let before = of_new();
+    has_changed.store(true, Ordering::Relaxed);
+    for _ in 0..5 {
+        clock.skip_to(clock.now() + 2 * DAY);
+        run(&[("fetch.recrawl", "true")])?;
+    }
+    Ok((before, of_new()))
+}
+
+/// Catches pages that stay stopped although each visit shows that the rule is wrong by now.
+#[test]
+fn what_a_rule_stopped_is_fetched_if_its_pages_differ_later() -> anyhow::Result<()> {
+    for change in ["diverge", "login", "redirect", "nothing"] {
+        let (before, after) = requested(change)?;
+        assert!(before < 90, "the rule stops some pages: {before} were fetched");
+        let expected = if change == "nothing" { before } else { PAGES as usize };
+        assert_eq!(after, expected, "{change}");
+    }
+    Ok(())
+}
+
+/// Catches a mirror whose pages all show one notice by now, and that is still trusted: each page is a copy, but not of
+/// its original.
+#[test]
+fn a_mirror_that_shows_one_notice_everywhere_is_no_copy_any_more() -> anyhow::Result<()> {
+    let site = Mirrored::new(move |host, path, round| {
+        let is_parked = round >= 3 && host == "two.test" && (1..=12).any(|number| path == copy(number));
+        is_parked.then(|| html("<title>Closed</title><p>This site is closed. Thank you for your visits.</p>"))
+    })?;
+    let (mut diverged, mut left, mut seen) = (0, 0, BTreeSet::new());
+    for round in 2..=9 {
+        let (asked, crawled) = site.refresh()?;
+        let made = crawled.stats.round.clone().expect("a round was made");
+        assert!(round >= 3 || made.diverged == 0, "{made:?}");
+        (diverged, left) = (diverged + made.diverged, left + made.left);
+        if round >= 3 {
+            seen.extend(asked.into_iter().filter(|url| url.starts_with("http://two.test/")));
+        }
+    }
+    assert!(diverged >= 3, "{diverged} of 12 were found to differ");
+    assert!(left > 0 && seen.len() == 12, "{left} left their clusters, and these were visited: {seen:?}");
+    Ok(())
+}
