@@ -4,6 +4,21 @@
 //! The engine hands out jobs while it has credits (`jobs`), and takes one report for each. It judges pages in the order
 //! of their fetches (heavy ones in the order of reading, see `line_up`), and queues or holds their links (`state`). It
 //! commits the changes in groups (`ledger`). Fetchers and page workers know nothing about these decisions.
+//!
+//! Where to find what:
+//!
+//! - The loop and its parts: `main_loop`, `state`, `start`, `close`, `parts`, `message`, `error`, `stats`, `stopwatch`.
+//! - Jobs, and reports in order: `jobs`, `under_way`, `attempts`, `unfinished`, `page_limit`.
+//! - Fetchers and page workers: `fetchers`, `batch`, `line_up`, `worker`, `reading`, `links_out`, `line`, `pdfs`, `scoring`.
+//! - The changes that an answer makes: `page`, `links`, `bounce`, `lists`, `sitemaps`, `needs`, `archived`, `ledger`.
+//! - What tells a trap or a copy from a page that is worth its fetch: `alike`, `barren`, `gists`, `own_words`,
+//!   `rearranged`, `shown_files`, `stubs`, `twin`.
+//! - The end of a crawl: `rescue`, `shorter_paths`, `unread`, `doubtful_sessions`.
+//! - Visits to known pages: `visits`, `visit_rounds`, `honesty`, `vanished`.
+//! - Logins and the conditions of sites: `login`, `sessions`, `usage`.
+//! - What goes wrong: `trouble`, `standing`, `local_trouble`, `log`.
+//! - Other processes: `peers`, `peer_state`, `common_order`, `barrier`, `proposals`, `allowance`.
+//! - A focused crawl: `scores`.
 
 mod alike;
 mod allowance;

@@ -1,4 +1,4 @@
-//! Begins and ends the rounds of visits (`visits`), and tells the visits of each visit that has ended.
+//! Begins and ends the rounds of visits (`visits`), and reports each visit that has ended to them.
 
 use config::OnDuplicate;
 use dedup_stage::judge::{Changed, Shown};
@@ -175,8 +175,8 @@ impl EngineState<'_> {
         self.left_over(job, ended)
     }
 
-    /// Ends records that are out of date when a page was visited again: that robots.txt forbids the page, that a link to
-    /// it has come, and, if it was answered, that its host cannot be asked.
+    /// Ends records that are out of date when a page was visited again: that robots.txt forbids the page, that a link
+    /// to it has come, and, if it was answered, that its host cannot be asked.
     fn was_had(&mut self, job: &Job) -> Result<()> {
         if job.page.visit < 2 {
             return Ok(());

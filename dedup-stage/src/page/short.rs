@@ -1,9 +1,10 @@
 //! The odd sketch of a page that has too little text for a fingerprint. With it the page is compared with itself at the
 //! next visit.
 //!
-//! In so little text each word matters, so the two sketches must be equal, and all blocks outside chrome count. Dates and
-//! numbers of prose do not count. The title says as much as the text, so it counts as one more passage. Chrome does not count: otherwise a date in the
-//! footer would change such a page at each visit. (Two pages are compared by their statements, in which chrome counts.)
+//! In so little text each word matters, so the two sketches must be equal, and all blocks outside chrome count. Dates
+//! (also names of months and of days) and numbers of prose do not count. The title says as much as the text, so it
+//! counts as one more passage. Chrome does not count: otherwise a date in the footer would change such a page at each
+//! visit. (Two pages are compared by their statements, in which chrome counts.)
 
 use super::Reader;
 use super::gist::is_date_word;

@@ -12,6 +12,7 @@ use dedup_stage::url::{SiteId, Sites, UrlId};
 use url::Url;
 
 use super::Frontier;
+use crate::hold::Fallen;
 use crate::hold::works::{Task, Which};
 use crate::hold::{Drawn, Sample};
 use crate::job::Via;
@@ -104,9 +105,13 @@ impl Frontier {
         self.works.add(Task::Records { of: None, which: Which::All { stopped } }, session);
     }
 
-    /// A sample of a set brought `good` pages that were new or led to new ones (a set that falls for another reason
-    /// begins with as many as a credit pays for): releases all URLs of the set, and follows those that are met later.
-    /// `site` is the host of one of them. If the set is `wide` (a family, or siblings), the others are of any host.
+    /// A set that has fallen is followed while at least one page in about this many is good.
+    pub const ONE_GOOD_IN: u64 = Fallen::ONE_GOOD_IN as u64;
+
+    /// A set falls: releases all its URLs, and follows those that are met later, as long as enough of their pages are
+    /// *good* (new, or lead to new ones). `good` is the number of good pages in the sample that made it fall. A set
+    /// that falls on credit begins with one good page for each [`Frontier::ONE_GOOD_IN`] fetches of the credit. `site`
+    /// is the host of one of them. If the set is `wide` (a family, or siblings), the others are of any host.
     /// [`Frontier::step`] does the work.
     pub fn fall(&mut self, set: UrlSet, site: SiteId, wide: bool, good: u64, session: &mut Session) {
         self.fallen.add(set, wide, u32::try_from(good).unwrap_or(u32::MAX), session);

@@ -22,12 +22,9 @@ struct Results {
     wide: bool,
 }
 
-/// The URLs of a set are followed while at least one page in about this many is good.
-const WORTH: u32 = 20;
-
 impl Results {
     fn are_worth_it(self) -> bool {
-        self.bad < WORTH * (self.good + 1)
+        self.bad < Fallen::ONE_GOOD_IN * (self.good + 1)
     }
 }
 
@@ -41,6 +38,9 @@ pub struct Fallen {
 const TAG: u8 = b'l';
 
 impl Fallen {
+    /// The URLs of a set are followed while at least one page in about this many is good.
+    pub const ONE_GOOD_IN: u32 = 20;
+
     /// The sets on record.
     pub fn open(session: &Session) -> Result<Self> {
         let (mut sets, mut failure) = (HashMap::new(), None);
@@ -82,12 +82,14 @@ impl Fallen {
         self.sets.get(&set).is_some_and(|results| results.wide)
     }
 
-    /// The page of a URL of a set was fetched. True if the set is followed again because of it.
+    /// The page of a URL of a set was fetched. True if the URLs of the set that are held are to be released once more,
+    /// because the set is followed again. (A wide set is released again only a few times; its held URLs then wait for
+    /// the rescue.)
     pub fn brought(&mut self, set: UrlSet, new: bool, session: &mut Session) -> bool {
         self.change(set, session, |results| *(if new { &mut results.good } else { &mut results.bad }) += 1)
     }
 
-    /// A page that was not new led to one that is. True if the set is followed again because of it.
+    /// A page that was not new led to one that is. The result is that of [`Fallen::brought`].
     pub fn led(&mut self, set: UrlSet, session: &mut Session) -> bool {
         self.change(set, session, |results| {
             results.good += 1;

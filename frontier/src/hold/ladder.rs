@@ -65,7 +65,8 @@ pub struct Ladder {
     since: u32,
     /// Not used any more. (Earlier versions counted here the URLs that wait: [`crate::url::waiting_urls`].)
     unused: u32,
-    /// Counterparts that were never met, failed, or were still queued when everything else was done.
+    /// Counterparts that were never met, failed, or were still queued when their links or the URLs stopped for them
+    /// were fetched before them (`frontier/overtake.rs`).
     missing: u32,
     /// A trial differed, or too many counterparts are missing.
     is_broken: bool,

@@ -16,9 +16,11 @@ pub enum StandIn {
     /// stops.
     Pending(UrlId),
     /// The counterpart or representative was never met, failed, was refused, is missing, waits for the URL in question,
-    /// or is on a host that could not be asked for long.
+    /// is stopped without a representative (in a trap, or for a spent budget), or is on a host that could not be asked
+    /// for long. Or the redirects, holds and stops are too many.
     Failed,
-    /// The counterpart or representative is held as news. It will be fetched only as a trial.
+    /// The counterpart or representative is held as news. It will be fetched only as a trial, if its template is
+    /// followed, or if a page that is no duplicate links to it.
     News,
 }
 

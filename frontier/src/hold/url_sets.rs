@@ -17,9 +17,9 @@ pub struct UrlSets {
     /// chapter of a copied manual may have been translated, while all other chapters are copies.
     pub section: UrlSet,
     /// The *lot*: all URLs of one template, scheme and port that are held or stopped for one reason: for counterparts
-    /// on one host, as news, because one corpus knows them, by one rule, or for a spent budget. (One port of a host may
-    /// be a partial copy of another.) The word is that of acceptance sampling: a few pieces of a lot are drawn, and the
-    /// whole lot is judged by them.
+    /// on one host, as news, because one corpus has the page that links to them, by one rule, or for a spent budget.
+    /// (One port of a host may be a partial copy of another.) The word is that of acceptance sampling: a few pieces of
+    /// a lot are drawn, and the whole lot is judged by them.
     pub lot: UrlSet,
     /// The *siblings*: all URLs that are held for one and the same counterpart, whatever their hosts and forms. For
     /// example, each blog of a domain may have the pages `/blog` and `/contact`, and of both kinds only the first one

@@ -24,7 +24,8 @@ pub struct Work {
 /// The task of a piece of [`Work`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Task {
-    /// This URL was fetched, stopped, refused or given up. Decide again about each URL that is held or stopped for it.
+    /// This URL was fetched, stopped, held, refused or given up. Decide again about each URL that is held or stopped
+    /// for it.
     Ended(UrlId),
     /// Fetch further links of a template as trials, or follow all links of the template.
     Template {

@@ -31,14 +31,17 @@
 //! A URL whose representative is still queued is stopped, too. When the representative was fetched, the stopped URL is
 //! tried or stays stopped. If the representative has no good answer, the stopped URL is queued again.
 //!
-//! A *trap* is a *area* of URLs (a folder, or the queries of one path) whose pages bring nothing (`area`): no new
+//! A *trap* is an *area* of URLs (a folder, or the queries of one path) whose pages bring nothing (`area`): no new
 //! text, and no new link out of the area, but ever more links to URLs of the area. The URLs of a trap are stopped,
 //! and some of them are tried.
 //!
-//! A rule can stop a URL at two moments: when the turn of the URL comes, and when a duplicate is found to have a link
-//! that its twin does not have. Proving a rule removes nothing from the queue. Nothing here reads a clock or opens a
-//! socket. What is learned goes into the session, which the caller commits. Start to read at `learner`, which puts
-//! these parts together.
+//! A rule can stop a URL at three moments: when the turn of the URL comes; when a duplicate is found to have a link
+//! that its twin does not have; and, for such links that are held already, when the rule is proven or when their
+//! template is tried further. Proving a rule removes nothing from the queue. A trial of a URL that several rules
+//! stopped counts for each of them, so a wrong rule may withdraw a right one that acts together with it. A rule also
+//! fails if visits to fetched pages show that they differ by now ([`crate::Frontier::learn_parted`]). Nothing here
+//! reads a clock or opens a socket. What is learned goes into the session, which the caller commits. Start to read at
+//! `learner`, which puts these parts together.
 
 mod area;
 mod candidates;

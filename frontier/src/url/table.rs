@@ -68,8 +68,8 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
         Kind::HeldFor,
         Kind::Queued,
         "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it; all its counterparts \
-         failed; a trial showed that the two hosts differ; its counterpart was never fetched; a trial; rescue; its lot \
-         was released; another mode",
+         failed; a trial showed that the two hosts differ; its counterpart was never fetched, or robots.txt forbids it \
+         now; its host had nothing else to do; a trial; rescue; its lot was released; another mode",
     ),
     (
         Kind::HeldFor,
@@ -95,8 +95,8 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (
         Kind::Stopped,
         Kind::Queued,
-        "its representative failed, or was never fetched; its rule failed in its folder, or was withdrawn; a trial; rescue; \
-         its lot was released; another mode; `demote`, when its host has nothing else to do, or at the end",
+        "its representative failed, or was never fetched, or robots.txt forbids it now; its rule failed in its folder, or was withdrawn; a trial; rescue; \
+         its lot was released; another mode; its host had nothing else to do; `demote`, at the end",
     ),
     (Kind::Stopped, Kind::Stopped, "its representative redirects, or waits for another URL"),
     (Kind::Stopped, Kind::Refused, NO_PLACE),

@@ -21,7 +21,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use dedup_stage::url::UrlId;
+use dedup_stage::url::{SiteId, UrlId};
 use frontier::{Drawn, Frontier, UrlSet, UrlSets};
 
 use super::Rescue;
@@ -32,11 +32,32 @@ use super::state::Excused;
 use crate::engine::error::Result;
 use crate::engine::ledger::Ledger;
 
+/// A lot or a section that falls.
+#[derive(Clone, Copy, Debug)]
+struct Fall {
+    /// The host of one of its URLs.
+    site: SiteId,
+    /// The number of good pages with which its results begin ([`Frontier::fall`]).
+    good: u64,
+}
+
+impl Fall {
+    /// It falls because of what it gained.
+    fn gained(result: &SetResults) -> Self {
+        Self { site: result.site, good: result.gained }
+    }
+
+    /// It falls on credit: so many of its URLs may be fetched although none of them brings anything.
+    fn on_credit(result: &SetResults, credit: u64) -> Self {
+        Self { site: result.site, good: credit / Frontier::ONE_GOOD_IN }
+    }
+}
+
 /// The lots that gained something in a round before the last one, and have not fallen.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Falls {
     /// Those that fall now.
-    now: BTreeMap<UrlSet, SetResults>,
+    now: BTreeMap<UrlSet, Fall>,
     /// Those that wait.
     pub waiting: HashSet<UrlSet>,
 }
@@ -56,7 +77,7 @@ impl Falls {
         now.retain(|lot, result| result.gained > 0 && !frontier.has_fallen(*lot));
         let waiting: HashSet<_> = now.iter().filter(|(_, result)| result.new == 0).map(|(lot, _)| *lot).collect();
         now.retain(|lot, _| !waiting.contains(lot));
-        Self { now, waiting }
+        Self { now: now.iter().map(|(lot, result)| (*lot, Fall::gained(result))).collect(), waiting }
     }
 
     /// Nothing more can be tried except the waiting lots. If there are chains (lots that still open links), the best of
@@ -93,14 +114,15 @@ impl Falls {
             }
         }
         chains.retain(|lot, _| credits.contains_key(lot));
-        // A lot that fell is followed while one page in `WORTH` is good.
-        chains.iter_mut().for_each(|(lot, result)| result.gained = credits[lot] / Rescue::WORTH);
         best.retain(|lot, _| self.waiting.contains(lot));
         let mut fall = if chains.is_empty() { best } else { chains };
         let most = fall.values().map(SetResults::opens).fold(0.0, f64::max);
         fall.retain(|_, result| result.opens() * Self::AS_GOOD >= most);
         self.waiting.retain(|lot| !fall.contains_key(lot));
-        self.now.extend(fall);
+        self.now.extend(fall.iter().map(|(lot, result)| {
+            let on_credit = credits.get(lot).map(|credit| Fall::on_credit(result, *credit));
+            (*lot, on_credit.unwrap_or_else(|| Fall::gained(result)))
+        }));
         Ok(self)
     }
 }
@@ -149,7 +171,7 @@ impl Rescue {
     }
 
     /// Lets lots fall after the last round. Only those lots fall whose URLs are worth the fetches. Of the other lots,
-    /// those sections fall whose URLs are. Returns true if any fell.
+    /// those sections fall whose URLs are. Siblings and families fall as in other rounds. Returns true if any fell.
     pub(super) fn let_fall_at_last(
         &self,
         results: &Results,
@@ -169,6 +191,7 @@ impl Rescue {
             retain_worth(&mut sections, |sets| sets.section, frontier, ledger)?;
             fall.append(&mut sections);
         }
+        let fall = fall.iter().map(|(set, result)| (*set, Fall::gained(result))).collect();
         let any = self.release(&fall, &lots, results, frontier, ledger)?;
         if any {
             self.save(ledger);
@@ -180,14 +203,14 @@ impl Rescue {
     /// something ([`Rescue::ALIKE`]). Returns true if any fell.
     fn release(
         &self,
-        fall: &BTreeMap<UrlSet, SetResults>,
+        fall: &BTreeMap<UrlSet, Fall>,
         tried: &BTreeMap<UrlSet, SetResults>,
         results: &Results,
         frontier: &mut Frontier,
         ledger: &mut Ledger,
     ) -> Result<bool> {
-        for (lot, result) in fall {
-            frontier.fall(*lot, result.site, false, result.gained, &mut ledger.session);
+        for (set, Fall { site, good }) in fall {
+            frontier.fall(*set, *site, false, *good, &mut ledger.session);
         }
         let siblings = siblings::that_fall(&results.siblings, frontier, ledger)?;
         for (lot, of) in &siblings {

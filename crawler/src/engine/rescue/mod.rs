@@ -1,5 +1,6 @@
 //! Rescue: when nothing is queued any more, the crawl fetches a sample of the URLs that are *held back* (held or
-//! stopped). In `demote`, these are only URLs in traps and URLs that a known corpus has; `keep` has no rescue. The
+//! stopped). In `demote`, these are only URLs in traps, and, in a crawl that began in
+//! `drop`, links of pages that a known corpus has; `keep` has no rescue. The
 //! sample finds pages that are no copies. At the end, the rescue estimates the number of pages that were lost.
 //!
 //! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::UrlSets::lot`]). A page is *new* if
@@ -83,7 +84,7 @@ pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
     Ok(found(session)?.map(|found| found.lost))
 }
 
-/// The same, with the number of URLs that were held or stopped then.
+/// The estimate of the last rescue, with the number of URLs that were held or stopped then.
 pub fn found(session: &Session) -> store::Result<Option<LastEstimate>> {
     let RescueState { lost, held_back, .. } = RescueState::read(session)?;
     Ok(lost.map(|[estimate, low, high]| LastEstimate { lost: Lost { estimate, low, high }, held_back }))
@@ -286,8 +287,8 @@ impl Rescue {
         Ok(None)
     }
 
-    /// The lots with a new page in the last round, each with the number of its URLs that are still held or stopped.
-    /// Lots without such URLs are left out. `of` selects one of the sets of a URL.
+    /// The lots that gained something in the last round, each with the number of its URLs that are still held or
+    /// stopped. Lots without such URLs are left out. `of` selects one of the sets of a URL.
     fn left_with_new(
         &self,
         results: &BTreeMap<UrlSet, SetResults>,

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::spaces;
 
-/// The record of a URL that the rescue fetched. There are three kinds:
+/// The record of a URL that was fetched during the rescue. There are three kinds:
 ///
 /// 1. The URL was drawn (`round` is not 0).
 /// 2. It was fetched because one of its sets has fallen (`round` is 0, `lot` is not).
-/// 3. A page of the first two kinds links to it (both are 0).
+/// 3. A page on record, which was not new, links to it, and it is not new either (both are 0).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
     /// The round that drew it; 0 if it was not drawn.

@@ -146,7 +146,7 @@ pub struct SetResults {
     pub new: u64,
     /// The number of links of its pages, in all rounds, that were not found before.
     pub opened: u64,
-    /// Those of them on the pages that the latest round drew.
+    /// The number of such links on the pages that the newest round drew.
     pub opened_newest: u64,
     /// Of the URLs that were followed because the lot had fallen: the number of those whose pages were new or led to
     /// new ones.
