@@ -133,7 +133,7 @@ impl Web {
     pub fn held(&self, prepared: &Prepared, result: FlowResult) -> Option<Held> {
         let case = case(prepared, self.order, 1, None);
         let of = |page, _: &Session| url_of(&self.records, page);
-        if let Fate::Hold(held) = result.links {
+        if let Fate::Hold(held) = result.fate {
             return Some(held);
         }
         result.twin.map(|twin| self.flow.held(&case, twin, &of, &self.session).unwrap())

@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use dedup_stage::judge::Judge;
 use dedup_stage::signature::Sketch;
 
 /// How much a page is like one of the last pages of its host.
@@ -29,9 +30,6 @@ impl Alike {
     /// From this resemblance on, pages are alike. Estimates for unlike pages are 0 ± 0.053 (352 bins of one bit).
     const LEAST: f32 = 0.3;
 
-    /// From this resemblance on, the text is the same except for a few words.
-    const SAME: f32 = 0.9;
-
     /// How much a page of the host with this hash is like one of the last pages of the host.
     pub(super) fn page(&mut self, host: u64, sketch: &Sketch) -> Likeness {
         if self.last.len() >= Self::HOSTS && !self.last.contains_key(&host) {
@@ -43,7 +41,7 @@ impl Alike {
             last.pop_front();
         }
         last.push_back(*sketch);
-        Likeness { is_alike: most >= Self::LEAST, is_same: most >= Self::SAME }
+        Likeness { is_alike: most >= Self::LEAST, is_same: most >= Judge::EQUAL_TEXT }
     }
 }
 

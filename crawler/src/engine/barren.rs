@@ -16,7 +16,7 @@ pub(super) fn has_known_text(judgement: &Judgement) -> bool {
     match judgement.verdict {
         Verdict::Exact { .. } => true,
         Verdict::Near { resemblance, .. } | Verdict::Known { document: CorpusMatch { resemblance, .. }, .. } => {
-            resemblance >= Judge::SAME_TEXT
+            resemblance >= Judge::EQUAL_TEXT
         }
         Verdict::Unique => matches!(judgement.unique_by, Some(UniqueBy::Links | UniqueBy::LinksOfFewWords)),
         Verdict::Unchanged { .. } | Verdict::Unjudged => false,
@@ -50,7 +50,7 @@ pub(super) fn content(
     }
     let own = Content { text, shows: job.page.url.url };
     Some(match judgement.verdict {
-        Verdict::Near { resemblance, .. } if has_own_words || resemblance < Judge::SAME_TEXT => own,
+        Verdict::Near { resemblance, .. } if has_own_words || resemblance < Judge::EQUAL_TEXT => own,
         verdict => match (verdict.duplicate_of(), twin.and_then(|twin| twin.shows)) {
             (Some(_), Some(shows)) => Content { text, shows },
             (Some(of), None) => Content { text, shows: of.url.url },

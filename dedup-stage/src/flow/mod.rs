@@ -28,22 +28,22 @@ pub struct FlowResult {
     /// Verdict and novelty.
     pub judgement: Judgement,
     /// The fate of its links.
-    pub links: Fate,
+    pub fate: Fate,
     /// The caller stores this, and passes it in as [`Case::before`] at the next visit.
     pub shown: Option<Shown>,
-    /// The twin of a duplicate. `None` if [`FlowResult::links`] has it, because the links are held.
+    /// The twin of a duplicate. `None` if [`FlowResult::fate`] has it, because the links are held.
     pub twin: Option<Twin>,
 }
 
 impl FlowResult {
     /// A result without a verdict on the page: its links are followed.
     pub fn follow(judgement: Judgement, shown: Option<Shown>) -> Self {
-        Self { judgement, links: Fate::Follow(1.0), shown, twin: None }
+        Self { judgement, fate: Fate::Follow(1.0), shown, twin: None }
     }
 
     /// The URL of the twin, if the judgement has read it.
     pub fn url_of_twin(&self) -> Option<&str> {
-        match (&self.links, &self.twin) {
+        match (&self.fate, &self.twin) {
             (Fate::Hold(Held(comparison)), _) | (_, Some(Twin(BesideTwin::Compared(comparison)))) => {
                 comparison.url_of_twin()
             }
@@ -115,17 +115,17 @@ impl Flow {
         let (judgement, beside) = self.judge.judge_beside_twin(case, url_of, session)?;
         let shown = Shown::after(case, &judgement);
         let is_tried = judgement.unique_by.is_some_and(UniqueBy::is_tried) && self.on_duplicate == OnDuplicate::Drop;
-        let links = match (gate(&judgement, self.on_duplicate), beside, judgement.verdict.known()) {
+        let fate = match (gate(&judgement, self.on_duplicate), beside, judgement.verdict.known()) {
             (Some(_), Some(beside), _) if is_tried => Fate::Try(self.held(case, Twin(beside), url_of, session)?),
             (Some(factor), beside, _) => {
                 let twin = beside.filter(|_| judgement.verdict.twin().is_some()).map(Twin);
-                return Ok(FlowResult { judgement, links: Fate::Follow(factor), shown, twin });
+                return Ok(FlowResult { judgement, fate: Fate::Follow(factor), shown, twin });
             }
             (None, Some(beside), _) => Fate::Hold(self.held(case, Twin(beside), url_of, session)?),
             (None, None, Some(corpus)) => Fate::HoldKnown(corpus),
             (None, None, None) => unreachable!("a duplicate has a twin"),
         };
-        Ok(FlowResult { judgement, links, shown, twin: None })
+        Ok(FlowResult { judgement, fate, shown, twin: None })
     }
 
     /// The links of a duplicate, compared with those of its twin. In `drop`, [`Flow::page`] has done this.

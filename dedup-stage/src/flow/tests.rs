@@ -51,10 +51,10 @@ fn no_link_of_a_duplicate_passes_in_drop() {
         let mut web = Web::new(mode);
         let text = words(1, 60);
         let page = html(&text, &links("/#", 1..=5));
-        let first = web.show("http://a.test/1", &page).links;
+        let first = web.show("http://a.test/1", &page).fate;
         assert!(matches!(first, Fate::Follow(1.0)));
         for body in [page.clone(), page.replace("<p>", "<p >")] {
-            let factor = match web.show(&format!("http://a.test/{}", body.len()), &body).links {
+            let factor = match web.show(&format!("http://a.test/{}", body.len()), &body).fate {
                 Fate::Follow(factor) => Some(factor),
                 Fate::Hold(_) | Fate::HoldKnown(_) | Fate::Try(_) => None,
             };
@@ -72,7 +72,7 @@ fn each_link_is_held_for_its_counterpart() {
     web.show("http://a.test/docs/14/list", &html(&text, &first));
     let mut second = links("/docs/15/#", 1..=9);
     second.extend(["/about".into(), "http://c.test/x".into(), "/docs/15/new".into()]);
-    let held = held(web.show("http://b.test/docs/15/list", &html(&text, &second)).links);
+    let held = held(web.show("http://b.test/docs/15/list", &html(&text, &second)).fate);
     assert_eq!(held.twin(), web.id("http://a.test/docs/14/list", 1));
     let of = |url: &str| Counterpart::Of(web.id(url, 1).url);
     for (url, counterpart) in [
@@ -96,7 +96,7 @@ fn a_copy_of_a_page_whose_links_nobody_kept_is_held_for_what_its_twin_must_have(
     // The links of near-duplicates are not stored.
     let page = format!("{page}<a href=x></a> <a href=/y></a> <a href=http://c.test/z></a>");
     assert!(matches!(web.show("http://a.test/1/", &page).judgement.verdict, Verdict::Near { .. }));
-    let held = held(web.show("http://b.test/2/", &page).links);
+    let held = held(web.show("http://b.test/2/", &page).fate);
     let of = |url: &str| Counterpart::Of(web.id(url, 1).url);
     for (url, counterpart) in [
         ("http://b.test/2/x", of("http://a.test/1/x")),
@@ -154,7 +154,7 @@ fn links_of_a_page_that_is_unique_by_its_links_are_tried_in_drop_only() {
         web.show("http://a.test/1", &html(&text, &links("/#", 1..=5)));
         let list = web.show("http://a.test/2", &html(&text, &links("/other/#", 1..=5)));
         assert_eq!(list.judgement.unique_by, Some(UniqueBy::Links), "{mode:?}");
-        match list.links {
+        match list.fate {
             Fate::Try(_) => assert_eq!(mode, OnDuplicate::Drop),
             fate => assert!(matches!(fate, Fate::Follow(1.0)) && mode != OnDuplicate::Drop, "{mode:?}"),
         }

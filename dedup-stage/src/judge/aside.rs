@@ -38,6 +38,6 @@ impl Asides {
             // The rest of the content is a long text that stands under a sign of chrome.
             content = if aside.beside > 0 { content.min(aside.beside) } else { content };
         }
-        own_words as f32 > (1.0 - Judge::SAME_TEXT) * (own_words + content) as f32
+        own_words as f32 > (1.0 - Judge::EQUAL_TEXT) * (own_words + content) as f32
     }
 }

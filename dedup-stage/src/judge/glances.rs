@@ -146,7 +146,7 @@ mod tests {
         }
         let (mut others, mut missed, mut alike) = (0, 0, 0);
         for (fingerprint, sketches) in &pages {
-            let same_text = sketches.iter().any(|sketch| sketch.compare(&base).same_text);
+            let same_text = sketches.iter().any(|sketch| sketch.compare(&base).alike);
             let ruled_out = glances.rules_out(*fingerprint, &base);
             assert!(!(same_text && ruled_out), "{fingerprint:016x}");
             let unrelated = sketches.iter().all(|sketch| sketch.compare(&base).resemblance < 0.1);

@@ -82,7 +82,7 @@ impl Judge {
                 let Alike { entry, look, .. } = alike;
                 let mut twin = Comparison::accepted(case, entry.id, alike.links(session)?, &self.keys);
                 if let Some(why) = host.contradicts(&mut twin, case, words, url_of, session)? {
-                    if look.resemblance >= Self::SAME_TEXT {
+                    if look.resemblance >= Self::EQUAL_TEXT {
                         // If the page has other media than one of these pages, it is new, whatever its links are.
                         unique_by = unique_by.max(Some(why));
                         alike_text.get_or_insert(twin);
@@ -129,7 +129,7 @@ impl Judge {
                     let look = signature.sketch.compare(&entry.sketch);
                     let kept = if alike.len() < Self::COMPARED { record } else { &[] };
                     let of_page = || Alike { fingerprint: *fingerprint, entry: *entry, look, record: kept.to_vec() };
-                    alike.extend(look.same_text.then(of_page));
+                    alike.extend(look.alike.then(of_page));
                 }
                 ControlFlow::Continue(())
             })?;

@@ -144,7 +144,7 @@ pub struct Judge {
 
 impl Judge {
     /// Two texts with at least this resemblance count as equal.
-    pub const SAME_TEXT: f32 = 0.9;
+    pub const EQUAL_TEXT: f32 = 0.9;
 
     /// A judge that remembers what `session` has accepted.
     ///

@@ -25,7 +25,7 @@ impl Judge {
         if case.page.sha256 == before.sha256 {
             return Ok(true);
         }
-        if !has_same_text(case, before) {
+        if !has_text_of_last_visit(case, before) {
             let Some(difference) = self.difference(case, before, session)? else { return Ok(false) };
             if !difference.is_links() && !self.is_template(case, before, &difference, session)? {
                 return Ok(false);
@@ -206,7 +206,7 @@ fn without_links(case: &Case<'_>, earlier: &Comparison, whole: TextDifference) -
 /// Whether a page has the same words as its URL showed before, or nearly the same. A page with little text has the same
 /// only if each word of its content is the same ([`crate::page`], `short.rs`). A page without words and media says
 /// nothing, and still says nothing if its bytes change (a script has a new name, say).
-fn has_same_text(case: &Case<'_>, before: &Shown) -> bool {
+fn has_text_of_last_visit(case: &Case<'_>, before: &Shown) -> bool {
     if before.says_nothing() {
         return case.page.says_nothing();
     }

@@ -56,8 +56,8 @@ pub type Glance = [u8; Sketch::GLANCE];
 pub struct SecondLook {
     /// Estimated resemblance of the texts, 0..1.
     pub resemblance: f32,
-    /// Whether the texts say the same: their resemblance is large enough, and their lengths are alike.
-    pub same_text: bool,
+    /// Whether the texts are alike enough for near-duplicates, by their resemblance and their lengths.
+    pub alike: bool,
     /// Estimated share of out-links (relative to the page) that both pages have, 0..1. It is 1 if neither has any.
     pub links: f32,
     /// Whether the links seem to be others although the texts are alike: there are many links for the length of the
@@ -71,13 +71,13 @@ impl SecondLook {
     /// Whether the two pages are duplicates, as far as sketches tell. This is for callers that have only the sketches.
     /// The judge compares the links themselves.
     pub fn is_duplicate(&self) -> bool {
-        self.same_text && !self.other_links
+        self.alike && !self.other_links
     }
 
     /// Whether two documents of corpora are duplicates. Many documents are plain text: that one has no links says
     /// nothing of the other.
     pub fn is_duplicate_document(&self) -> bool {
-        self.same_text && (self.one_has_links || !self.other_links)
+        self.alike && (self.one_has_links || !self.other_links)
     }
 }
 
@@ -139,8 +139,8 @@ impl Sketch {
             _ => 0,
         };
         let other_links = more >= Self::FEW_LINKS && longer < more.saturating_mul(words_per_link);
-        let same_text = resemblance >= Self::RESEMBLANCE && shorter as f32 >= longer as f32 * Self::LENGTHS;
-        SecondLook { resemblance, same_text, links, other_links, one_has_links: fewer == 0 && more > 0 }
+        let alike = resemblance >= Self::RESEMBLANCE && shorter as f32 >= longer as f32 * Self::LENGTHS;
+        SecondLook { resemblance, alike, links, other_links, one_has_links: fewer == 0 && more > 0 }
     }
 
     /// The part of it that tells most unrelated texts from it ([`Sketch::rules_out`]).
@@ -314,7 +314,7 @@ mod tests {
             let mut bytes = one.to_bytes();
             (0..differing).for_each(|bit| bytes[bit as usize / 8] ^= 1 << (bit % 8));
             let other = Sketch::from_bytes(bytes);
-            assert_eq!(one.rules_out(&other.glance()), !one.compare(&other).same_text, "{differing} bits");
+            assert_eq!(one.rules_out(&other.glance()), !one.compare(&other).alike, "{differing} bits");
         }
     }
 

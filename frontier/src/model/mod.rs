@@ -278,17 +278,14 @@ impl World {
         if let How::Moved(to) = how {
             self.add(to, 2, Via::Redirect { hops: job.hops + 1, again: false });
         }
-        let duplicate = match how {
-            How::Fine { duplicate, .. } => Some(duplicate),
-            _ => None,
+        let (taught, barren) = match how {
+            How::Fine { duplicate: true, .. } => (Taught::Page { brought: Brought::Nothing, novelty: 0.5 }, true),
+            How::Fine { .. } => (Taught::Page { brought: Brought::Content, novelty: 0.5 }, false),
+            _ => (Taught::Error, false),
         };
-        let taught = duplicate.map_or(Taught::Error, |duplicate| {
-            let brought = if duplicate { Brought::Nothing } else { Brought::Content };
-            Taught::Page { brought, novelty: 0.5 }
-        });
         self.frontier.teach(job, taught, content.is_some(), &mut self.session).unwrap();
         if let Some(content) = content {
-            let (barren, done) = (duplicate == Some(true), &self.model.done);
+            let done = &self.model.done;
             let lesson =
                 Lesson { url: &job.url, id: job.page.url, content, twin: None, barren, depth: job.depth, offspring: 0 };
             let shows = |page: PageId, _: &Session| Ok(done.get(&page.url.url).copied().flatten());

@@ -89,7 +89,7 @@ impl EngineState<'_> {
         let has_own_words = own_words == OwnWords::Few;
         let needs_record = finding.exchange.is_some() || has_own_words;
         let twin = TwinPage::of(&result, needs_record, &self.ledger)?;
-        let FlowResult { judgement, links: fate, shown, .. } = result;
+        let FlowResult { judgement, fate, shown, .. } = result;
         let content = content(&job, &finding, (&judgement, has_own_words), twin.as_ref(), before.as_ref());
         let label = self.label(&job, &finding, &judgement, content, twin.as_ref())?;
         let says_little = self.says_little(&job, &finding, &judgement);

@@ -143,7 +143,7 @@ impl Rescue {
         {
             put(job.page.url, result(trial), session);
         } else if let Some(frontier::Trial::Fallen(set)) = job.trial.as_deref() {
-            put(job.page.url, result(TrialRecord { lot: *set, ..TrialRecord::default() }), session);
+            put(job.page.url, result(TrialRecord { set: *set, ..TrialRecord::default() }), session);
             frontier.fallen_brought(*set, job.page.url.site, new, session);
         } else if !new
             && source.and_then(|id| read(id, session)).is_some_and(|trial| trial.new != Some(true))
@@ -162,7 +162,7 @@ impl Rescue {
         {
             put(id, TrialRecord { led: true, ..trial }, session);
             if trial.round == 0 {
-                frontier.fallen_led(trial.lot, id.site, session);
+                frontier.fallen_led(trial.set, id.site, session);
             }
             (at, steps) = (trial.source, steps + 1);
         }
@@ -327,7 +327,7 @@ impl Rescue {
         for drawn in sample.drawn {
             if frontier.rescue(drawn.id, &mut ledger.session)? {
                 let (UrlSets { section, lot, siblings, family }, round) = (drawn.sets, self.state.number);
-                let trial = TrialRecord { round, lot, family, section, siblings, ..TrialRecord::default() };
+                let trial = TrialRecord { round, set: lot, family, section, siblings, ..TrialRecord::default() };
                 put(drawn.id, trial, &mut ledger.session);
                 self.state.spent += 1;
                 any = true;

@@ -10,14 +10,14 @@ use crate::spaces;
 /// The record of a URL that was fetched during the rescue. There are three kinds:
 ///
 /// 1. The URL was drawn (`round` is not 0).
-/// 2. It was fetched because one of its sets has fallen (`round` is 0, `lot` is not).
+/// 2. It was fetched because one of its sets has fallen (`round` is 0, `set` is not).
 /// 3. A page on record, which was not new, links to it, and it is not new either (both are 0).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
     /// The round that drew it; 0 if it was not drawn.
     pub round: u32,
     /// Its lot, or the section, siblings or family that had fallen; 0 if it lies behind a trial.
-    pub lot: UrlSet,
+    pub set: UrlSet,
     /// Whether it brought a new page; `None` until it was answered or given up after its attempts. A trial that ended
     /// otherwise (robots.txt forbids it, for example) stays `None`, and is no evidence.
     pub new: Option<bool>,
@@ -61,19 +61,19 @@ pub fn put(id: UrlId, trial: TrialRecord, session: &mut Session) {
 /// Decodes a trial. Trials of earlier versions have fewer fields.
 pub fn decode(bytes: &[u8]) -> store::Result<TrialRecord> {
     codec::decode(bytes, "a trial").or_else(|error| {
-        let trial = if let Ok((round, lot, new, led, opened, source, family, section, siblings)) =
+        let trial = if let Ok((round, set, new, led, opened, source, family, section, siblings)) =
             codec::decode(bytes, "a trial")
         {
-            TrialRecord { round, lot, new, led, opened, source, family, section, siblings, during: 0 }
-        } else if let Ok((round, lot, new, led, opened, source, family, section)) = codec::decode(bytes, "a trial") {
-            TrialRecord { round, lot, new, led, opened, source, family, section, ..TrialRecord::default() }
-        } else if let Ok((round, lot, new, led, opened, source, family)) = codec::decode(bytes, "a trial") {
-            TrialRecord { round, lot, new, led, opened, source, family, section: lot, ..TrialRecord::default() }
-        } else if let Ok((round, lot, new, led, opened, source)) = codec::decode(bytes, "a trial") {
-            TrialRecord { round, lot, new, led, opened, source, section: lot, ..TrialRecord::default() }
+            TrialRecord { round, set, new, led, opened, source, family, section, siblings, during: 0 }
+        } else if let Ok((round, set, new, led, opened, source, family, section)) = codec::decode(bytes, "a trial") {
+            TrialRecord { round, set, new, led, opened, source, family, section, ..TrialRecord::default() }
+        } else if let Ok((round, set, new, led, opened, source, family)) = codec::decode(bytes, "a trial") {
+            TrialRecord { round, set, new, led, opened, source, family, section: set, ..TrialRecord::default() }
+        } else if let Ok((round, set, new, led, opened, source)) = codec::decode(bytes, "a trial") {
+            TrialRecord { round, set, new, led, opened, source, section: set, ..TrialRecord::default() }
         } else {
-            let (round, lot, new) = codec::decode(bytes, "a trial").map_err(|_| error)?;
-            TrialRecord { round, lot, new, section: lot, ..TrialRecord::default() }
+            let (round, set, new) = codec::decode(bytes, "a trial").map_err(|_| error)?;
+            TrialRecord { round, set, new, section: set, ..TrialRecord::default() }
         };
         Ok(trial)
     })

@@ -45,17 +45,17 @@ impl Results {
     }
 
     fn add(&mut self, site: SiteId, trial: TrialRecord) {
-        let TrialRecord { lot, family, section, siblings, .. } = trial;
+        let TrialRecord { set, family, section, siblings, .. } = trial;
         if trial.round > 0 {
             if siblings != UrlSet(0) {
                 self.siblings.entry(siblings).or_default().add(site, trial);
             }
             self.new.add(trial);
-            let lots = UrlSets { section, lot, family, siblings: UrlSet::default() };
-            let new = || (lots, SetResults { site, lot, family, ..SetResults::default() });
+            let sets = UrlSets { section, lot: set, family, siblings: UrlSet::default() };
+            let new = || (sets, SetResults { site, lot: set, family, ..SetResults::default() });
             self.sections.entry(section).or_insert_with(new).1.add(trial);
-        } else if trial.gained() && lot != UrlSet(0) {
-            *self.after_fall.entry(lot).or_default() += 1;
+        } else if trial.gained() && set != UrlSet(0) {
+            *self.after_fall.entry(set).or_default() += 1;
         }
     }
 
@@ -194,7 +194,7 @@ mod tests {
         let mut results = Results::default();
         let trial = |lot, led| TrialRecord {
             round: 1,
-            lot: UrlSet(lot),
+            set: UrlSet(lot),
             section: UrlSet(lot),
             new: Some(false),
             led,

@@ -123,7 +123,7 @@ fn links_of_a_twin_with_thousands_are_judged_by_a_sample() {
     let some = web.show("http://a.test/3", &page("/item/#", 1500..=4000));
     assert!(matches!(some.judgement.verdict, Verdict::Near { .. }), "two fifths are news");
     let mirror = web.show("http://b.test/1", &page("/item/#", 1..=2900));
-    let Fate::Hold(held) = mirror.links else { panic!("not held") };
+    let Fate::Hold(held) = mirror.fate else { panic!("not held") };
     let link = |url: &str| OutLink::new(Url::parse(url).unwrap(), true, &keys());
     for number in 1..=2900 {
         let here = web.id(&format!("http://a.test/item/{number}"), 1).url;

@@ -17,7 +17,7 @@ fn link(url: &str) -> OutLink {
 }
 
 fn counterparts(result: &FlowResult, urls: &[&str]) -> Vec<Counterpart> {
-    let Fate::Hold(held) = &result.links else { panic!("not held: {:?}", result.links) };
+    let Fate::Hold(held) = &result.fate else { panic!("not held: {:?}", result.fate) };
     urls.iter().map(|url| held.counterpart(&link(url))).collect()
 }
 
@@ -92,7 +92,7 @@ fn the_records_of_an_earlier_version_give_the_same_verdicts() {
             let [by_new, by_old] = [&mut new, &mut old].map(|web| web.show(&url, &body));
             assert_eq!(by_new.judgement, by_old.judgement, "page {page} of seed {seed}");
             assert_eq!(by_new.shown, by_old.shown);
-            if let Fate::Hold(_) = by_new.links {
+            if let Fate::Hold(_) = by_new.fate {
                 let urls = ["http://h1.test/part/3", "http://h2.test/part/30", "http://h3.test/", "http://x.test/y"];
                 assert_eq!(counterparts(&by_new, &urls), counterparts(&by_old, &urls));
                 held += 1;

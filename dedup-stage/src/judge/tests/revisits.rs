@@ -11,7 +11,7 @@ fn five_hundred_visits_to_an_unchanged_page_leave_one_entry() {
     for _ in 1..500 {
         let result = web.show("http://a.test/", &page);
         assert_eq!(result.judgement.verdict, Verdict::Unchanged { bytes: false, of: None, known: None });
-        assert!(matches!(result.links, Fate::Follow(1.0)));
+        assert!(matches!(result.fate, Fate::Follow(1.0)));
     }
     assert_eq!([spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS].map(|space| web.entries(space)), [1, 1, 0]);
     assert_eq!(web.flow.judge().fingerprints(), 1);
@@ -153,12 +153,12 @@ fn an_unchanged_duplicate_remains_one_as_long_as_its_twin_does() {
         for _ in 0..2 {
             let again = web.show("http://b.test/", &second);
             assert_eq!(again.judgement.verdict, Verdict::Unchanged { bytes: false, of: Some(twin), known: None });
-            assert!(matches!(again.links, Fate::Hold(held) if held.twin() == twin));
+            assert!(matches!(again.fate, Fate::Hold(held) if held.twin() == twin));
         }
         web.show("http://a.test/", &html(&words(2, 60), &[]));
         let alone = web.show("http://b.test/", &second);
         assert_eq!(alone.judgement.verdict, Verdict::Unchanged { bytes: false, of: None, known: None });
-        assert!(matches!(alone.links, Fate::Follow(1.0)));
+        assert!(matches!(alone.fate, Fate::Follow(1.0)));
         // Now other pages can be duplicates of this one.
         let copy = web.verdict("http://c.test/", &second);
         assert_eq!(copy.duplicate_of().map(|of| of.url), Some(web.id("http://b.test/", 1).url));
