@@ -12,7 +12,7 @@ use dedup_stage::judge::{Case, Judge, OutLink};
 use dedup_stage::page::{Input, Reader};
 use dedup_stage::store::{Double, Fault, Memory, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId};
-use frontier::Via;
+use frontier::{Release, Via};
 use tests::crawl::{crawl, lines, settings, text};
 use url::Url;
 
@@ -44,10 +44,12 @@ fn in_drop_mode_nothing_is_fetched_for_the_sake_of_a_duplicate() -> anyhow::Resu
             // A link of a duplicate is fetched only as a trial or for the rescue, or because it was released.
             let named = matches!(page.via, Via::Trial | Via::Rescue | Via::Released { .. });
             assert!(named, "{} was found on {} and is there as {:?}", page.url, source.url, page.via);
-            tried += 1;
+            // What the rescue fetches depends on the URLs that it draws, and has a bound of its own.
+            let is_of_rescue = matches!(page.via, Via::Rescue | Via::Released { why: Release::Fallen });
+            tried += usize::from(!is_of_rescue);
         }
     }
-    assert!(tried * 5 < pages.len(), "{tried} of {} pages were fetched for the sake of duplicates", pages.len());
+    assert!(tried * 8 < pages.len(), "{tried} of {} pages were fetched for the sake of duplicates", pages.len());
     Ok(())
 }
 

@@ -176,8 +176,7 @@ impl Stage {
             links: &page.links,
             ahead: page.ahead.as_ref(),
         };
-        let FlowResult { judgement, fate, shown, twin: beside } =
-            self.flow.page(&case, &url_of, &mut self.session)?;
+        let FlowResult { judgement, fate, shown, twin: beside } = self.flow.page(&case, &url_of, &mut self.session)?;
         let changed = judgement.changed(case.before, shown.as_ref()).map(Changed::name);
         let twin = match judgement.verdict.twin() {
             Some(of) => Record::get(of.url, &self.session)?,
