@@ -43,12 +43,12 @@ pub struct LinkText<'a> {
 /// in order, each with the number of the link.
 pub fn compared(
     content: &[Passage],
-    Outline { text, blocks, .. }: &Outline,
+    outline: &Outline,
     words: &[WordHash],
     places: &[(u32, u32)],
 ) -> (Option<OddSketch>, LinkTexts) {
-    let chosen = distinct(in_sketch(content, blocks), words);
-    let odd = OddSketch::of(chosen.map(|(passage, block)| (&words[passage.words.clone()], numbers(block, text))));
+    let Outline { text, blocks, .. } = outline;
+    let odd = OddSketch::of(distinct(in_sketch(content, blocks), outline, words));
     let in_lists = words_in_lists(content, blocks);
     let has_texts = consists_of_lists(content, in_lists) && in_lists <= bounds::LINK_WORDS;
     let passages = content.iter().map(|passage| (passage, &blocks[passage.block]));

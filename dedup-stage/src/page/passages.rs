@@ -5,7 +5,6 @@ use config::bounds;
 use serde::{Deserialize, Serialize};
 
 use super::link_texts::in_sketch;
-use super::numbering::numbers;
 use super::repeats::distinct;
 use super::{Page, Reader};
 use crate::signature::OddSketch;
@@ -45,10 +44,8 @@ impl Reader {
         if page.odd.is_none() {
             return passages;
         }
-        for (passage, block) in distinct(in_sketch(&self.content, &self.outline.blocks), &self.hashes) {
-            OddSketch::flips(&self.hashes[passage.words.clone()], numbers(block, &self.outline.text), |bit| {
-                passages.flips.push(bit)
-            });
+        for (words, numbers) in distinct(in_sketch(&self.content, &self.outline.blocks), &self.outline, &self.hashes) {
+            OddSketch::flips(words, numbers, |bit| passages.flips.push(bit));
             passages.ends.push(passages.flips.len() as u32);
             if passages.flips.len() > bounds::LINK_WORDS || passages.ends.len() > Passages::MOST {
                 return Passages::default();
@@ -76,7 +73,10 @@ mod tests {
     #[test]
     fn the_passages_make_up_the_odd_sketch_and_very_many_are_none() {
         let text = |count: usize| -> String {
-            (0..count).map(|at| format!("<p>The {at} old bridge over river number {at} still stands.</p>")).collect()
+            let name = |at: usize| -> String { format!("{at}").bytes().map(|digit| char::from(digit + 49)).collect() };
+            (0..count)
+                .map(|at| format!("<p>The old bridge over the river {0} in {0} still stands.</p>", name(at)))
+                .collect()
         };
         let list = "<ul><li><a href=/a>one of the links</a></li><li><a href=/b>another of them</a></li></ul>";
         let (page, passages_of_page) = passages(&format!("<h1>Bridges</h1>{}{list}", text(9)));

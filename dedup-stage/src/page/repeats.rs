@@ -1,34 +1,38 @@
 //! Passages that stand on a page several times, such as a text for wide and one for narrow screens. In an odd sketch, two
-//! equal passages cancel each other out, so a page that shows all of its text twice would seem to say nothing.
+//! equal passages cancel each other out, so a page that shows all of its text twice would seem to say nothing. Passages
+//! are equal here if they flip the same bits of the sketch, so numbers that count as one number do not tell them apart.
 
 use std::collections::{HashMap, HashSet};
 
-use super::outline::Block;
-use crate::signature::Passage;
+use super::numbering::numbers;
+use super::outline::{Block, Outline};
+use crate::signature::{Numbers, OddSketch, Passage};
 use crate::words::{WordHash, fold_multiply, is_number};
 
 /// A repeated passage with fewer words than this counts each time: the cells of a table are often equal.
 const LEAST: usize = 4;
 
-/// Leaves out passages that stand on the page before. Lists of links stay, because the links that come and go are taken
-/// out of the sketch one by one.
+/// The words of each passage with the numbers that count as one, without passages that stand on the page before. Lists
+/// of links stay, because the links that come and go are taken out of the sketch one by one.
 pub fn distinct<'p>(
     passages: impl Iterator<Item = (&'p Passage, &'p Block)>,
-    words: &[WordHash],
-) -> impl Iterator<Item = (&'p Passage, &'p Block)> {
+    Outline { text, .. }: &Outline,
+    words: &'p [WordHash],
+) -> impl Iterator<Item = (&'p [WordHash], Numbers)> {
     let mut met = HashSet::new();
-    passages.filter(move |(passage, block)| {
-        let words = &words[passage.words.clone()];
-        words.len() < LEAST || block.is_list() || met.insert(hash(words))
+    passages.filter_map(move |(passage, block)| {
+        let (words, numbers) = (&words[passage.words.clone()], numbers(block, text));
+        let counts = words.len() < LEAST || block.is_list() || met.insert(hash(words, numbers));
+        counts.then_some((words, numbers))
     })
 }
 
 /// Gives repeated passages words of their own, so that they do not cancel each other out. The second passage of a kind
 /// has other words than the first one, and so on. For pages with little text, on which each repetition counts.
-pub fn tell_apart<'w>(passages: impl Iterator<Item = &'w mut Vec<WordHash>>) {
+pub fn tell_apart(passages: &mut [(Vec<WordHash>, Numbers)]) {
     let mut met = HashMap::<u64, u64>::new();
-    for words in passages {
-        let times = met.entry(hash(words)).or_default();
+    for (words, numbers) in passages {
+        let times = met.entry(hash(words, *numbers)).or_default();
         if *times > 0 {
             // A number stays a number.
             let others = words.iter_mut().filter(|word| !is_number(**word));
@@ -38,10 +42,13 @@ pub fn tell_apart<'w>(passages: impl Iterator<Item = &'w mut Vec<WordHash>>) {
     }
 }
 
-fn hash(words: &[WordHash]) -> u64 {
-    words
-        .iter()
-        .fold(words.len() as u64, |hash, word| fold_multiply(hash.rotate_left(23) ^ word, 0x9E37_79B9_7F4A_7C15))
+/// A hash of the bits that a passage flips.
+fn hash(words: &[WordHash], numbers: Numbers) -> u64 {
+    let mut hash = words.len() as u64;
+    OddSketch::flips(words, numbers, |bit| {
+        hash = fold_multiply(hash.rotate_left(23) ^ u64::from(bit), 0x9E37_79B9_7F4A_7C15);
+    });
+    hash
 }
 
 #[cfg(test)]
@@ -66,6 +73,8 @@ mod tests {
             assert!(!is_same(&page(&one, times), &page(&other, times)), "{times} times, all is replaced");
             assert!(is_same(&page(&one, 1), &page(&one, times)), "once, and {times} times");
         }
+        let numbered = |text: &str| format!("<p>Part 1 {text}</p><p>Part 2 {text}</p>");
+        assert!(!is_same(&numbered(&one), &numbered(&other)), "in prose, the numbers count as one number");
         let beside = |part: &str| format!("<p>{}</p>{}", text(3, 150), format!("<p>{part}</p>").repeat(2));
         assert!(!is_same(&beside(&text(4, 40)), &beside(&text(5, 40))), "a part that stands twice is replaced");
     }
@@ -75,6 +84,8 @@ mod tests {
         let odd = |html: &str| read(html).odd;
         let twice = |text: &str| format!("<p>{text}</p>").repeat(2);
         assert_ne!(odd(&twice("Road closed.")), odd(&twice("Road open.")));
+        let rooms = |text: &str| format!("<p>Room 5 is {text}.</p><p>Room 6 is {text}.</p>");
+        assert_ne!(odd(&rooms("open")), odd(&rooms("closed")));
         let board = |states: [&str; 3]| states.map(|state| format!("<p>{state} today</p>")).concat();
         assert_ne!(odd(&board(["open", "open", "closed"])), odd(&board(["open", "closed", "closed"])));
         assert_eq!(odd(&board(["open", "open", "closed"])), odd(&board(["open", "open", "closed"])));

@@ -33,7 +33,7 @@ impl Reader {
         if !passages.is_empty() {
             passages.push((without_dates(&of_title), Numbers::All));
         }
-        tell_apart(passages.iter_mut().map(|(words, _)| words));
+        tell_apart(&mut passages);
         OddSketch::of(passages.iter().map(|(words, numbers)| (&words[..], *numbers)))
     }
 }

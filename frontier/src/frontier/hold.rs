@@ -190,8 +190,9 @@ impl Frontier {
         Ok(match stand_in(&self.urls, counterpart, id, session)? {
             StandIn::Well(at) => self.decide(id, url, at, session)?,
             StandIn::Pending(at) => {
-                let foreign = Strictness::between(id.site, at.site) == Strictness::OtherDomain;
-                if foreign && (Ladder::get(pair_key(id, at), session)?.is_broken() || is_unlike(id, url, at, session)?)
+                let is_of_other_domain = Strictness::between(id.site, at.site) == Strictness::OtherDomain;
+                if is_of_other_domain
+                    && (Ladder::get(pair_key(id, at), session)?.is_broken() || is_unlike(id, url, at, session)?)
                 {
                     return Ok(Way::Follow(Release::Pair));
                 }

@@ -2,7 +2,7 @@
 //! that the page was a trial of.
 
 use dedup_stage::store::{Result, Session};
-use dedup_stage::url::UrlId;
+use dedup_stage::url::{PageId, UrlId};
 use url::Url;
 
 use super::Frontier;
@@ -211,17 +211,21 @@ impl Frontier {
         self.count_trial(stop, ladder_key, agrees, session)
     }
 
-    /// A page was visited again, and shows this. If learned rules say that it shows what another page shows, and the two
-    /// differ by now, the rules have failed, as in a trial.
+    /// A page was visited again, and shows this. If learned rules say that it shows what another page shows, and both
+    /// showed the same at their first visits, and they differ by now, the rules have failed, as in a trial. (A rule may
+    /// have exceptions that have differed from the beginning. These were counted when it was tested.)
     pub fn learn_parted(&mut self, job: &Job, content: Content, shows: Shows<'_>, session: &mut Session) -> Result<()> {
-        let Some(rules) = &self.rules else { return Ok(()) };
-        let Some(stop) = rules.shown_by(&job.url, job.page.url, &self.urls, session)? else { return Ok(()) };
-        let (Some(ladder_key), Some(other)) = (stop_key(&stop, rules, job.page.url, &job.url), stop.representative)
-        else {
+        let (Some(rules), url) = (&self.rules, job.page.url) else { return Ok(()) };
+        let Some((stop, named)) = rules.named_by(&job.url, url, &self.urls, session)? else { return Ok(()) };
+        let (Some(ladder_key), Some(other)) = (stop_key(&stop, rules, url, &job.url), stop.representative) else {
             return Ok(());
         };
-        match shown_at(other, shows, &self.urls, session)? {
-            Some(shown) if !shown.agrees(content) => self.count_trial(&stop, ladder_key, false, session),
+        if shown_at(other, shows, &self.urls, session)?.is_none_or(|shown| shown.agrees(content)) {
+            return Ok(());
+        }
+        let first = |url| shows(PageId { url, visit: 1 }, session);
+        match (first(url)?, first(named)?) {
+            (Some(one), Some(other)) if one.agrees(other) => self.count_trial(&stop, ladder_key, false, session),
             _ => Ok(()),
         }
     }

@@ -8,8 +8,8 @@
 //! fetched any more: it is held for the URL that was queued in its place. So each content is still fetched once, from
 //! the host that comes to it first.
 //!
-//! All of this is kept in memory. A crawl that is continued looks up which hosts wait ([`Task::NoteHostsAhead`]). It no longer
-//! knows which URLs were queued in the place of others, so it fetches both.
+//! All of this is kept in memory. A crawl that is continued looks up which hosts wait ([`Task::NoteHostsAhead`]). It no
+//! longer knows which URLs were queued in the place of others, so it fetches both.
 
 use std::collections::HashMap;
 

@@ -179,9 +179,9 @@ impl World {
 
     /// Whether a link was returned: that happens to links to hosts of others, and to these alone.
     fn is_elsewhere(&self, id: UrlId, admission: Admission) -> bool {
-        let foreign = admission == Admission::Elsewhere;
-        assert_eq!(foreign, !self.sites.has(id.site));
-        foreign
+        let is_elsewhere = admission == Admission::Elsewhere;
+        assert_eq!(is_elsewhere, !self.sites.has(id.site));
+        is_elsewhere
     }
 
     pub fn ask(&mut self) -> Next {

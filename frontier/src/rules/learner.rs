@@ -133,13 +133,24 @@ impl Rules {
 
     /// The stop of a URL by rewrites, if the representative of its class was fetched well.
     pub(crate) fn shown_by(&self, url: &Url, id: UrlId, urls: &Urls, session: &Session) -> Result<Option<Stop>> {
+        Ok(self.named_by(url, id, urls, session)?.map(|(stop, _)| stop))
+    }
+
+    /// The same, with the URL that the rules name. (Its redirects may lead to the representative.)
+    pub(crate) fn named_by(
+        &self,
+        url: &Url,
+        id: UrlId,
+        urls: &Urls,
+        session: &Session,
+    ) -> Result<Option<(Stop, UrlId)>> {
         if self.lenient || !self.proven.concerns(url) {
             return Ok(None);
         }
         let (class, chain) = self.proven.class(url, id);
         for (other, rules) in self.others(id, class, &chain, Representative::of(class, session)?) {
             if let StandIn::Well(at) = stand_in(urls, other, id, session)? {
-                return Ok(Some(self.stop(rules, at)));
+                return Ok(Some((self.stop(rules, at), other)));
             }
         }
         Ok(None)

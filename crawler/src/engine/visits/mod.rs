@@ -79,8 +79,8 @@ pub(super) struct Visits {
     pub only: bool,
     /// Copies that are checked after their representatives have been visited.
     checks: HashSet<usize>,
-    /// The planned checks, in the order of [`round_plan::RoundPlan::checks`]. Some of these copies may not be in `checks` any
-    /// more.
+    /// The planned checks, in the order of [`round_plan::RoundPlan::checks`]. Some of these copies may not be in
+    /// `checks` any more.
     planned: Vec<usize>,
     /// The URLs that are still to be visited, in the order of the round.
     turns: VisitTurns,
