@@ -67,7 +67,7 @@ impl LastEstimate {
 
 /// A random sample of the URLs held back, and its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sample {
+pub struct TrialSample {
     /// The number of URLs that are still held back.
     pub left: u64,
     /// The number of URLs that were drawn and fetched.
@@ -80,7 +80,7 @@ pub struct Sample {
 const DRAWS: usize = 20_000;
 
 /// The estimate with its interval. `None` if URLs are left and none was drawn: then nothing is known.
-pub fn estimate(Sample { left, drawn, new }: Sample) -> Option<Lost> {
+pub fn estimate(TrialSample { left, drawn, new }: TrialSample) -> Option<Lost> {
     if left == 0 {
         return Some(Lost { estimate: 0.0, low: 0.0, high: 0.0 });
     }
@@ -169,7 +169,7 @@ mod tests {
 
     /// Draws `drawn` of `urls` URLs of which `lost` show a new page. Returns the sample, and the number of new pages
     /// that are left.
-    fn draw(random: &mut Random, urls: u64, lost: u64, drawn: u64) -> (Sample, u64) {
+    fn draw(random: &mut Random, urls: u64, lost: u64, drawn: u64) -> (TrialSample, u64) {
         let (mut left, mut bad, mut new) = (urls, lost, 0);
         for _ in 0..drawn {
             if random.uniform() * (left as f64) < bad as f64 {
@@ -177,7 +177,7 @@ mod tests {
             }
             left -= 1;
         }
-        (Sample { left, drawn, new }, bad)
+        (TrialSample { left, drawn, new }, bad)
     }
 
     #[test]
@@ -202,10 +202,10 @@ mod tests {
 
     #[test]
     fn without_a_sample_nothing_is_known_and_with_all_of_them_everything() {
-        assert!(estimate(Sample { left: 5, ..Sample::default() }).is_none());
-        let told = estimate(Sample { left: 0, drawn: 10, new: 3 }).unwrap();
+        assert!(estimate(TrialSample { left: 5, ..TrialSample::default() }).is_none());
+        let told = estimate(TrialSample { left: 0, drawn: 10, new: 3 }).unwrap();
         assert_eq!((told.estimate, told.low, told.high), (0.0, 0.0, 0.0));
-        let none = estimate(Sample { left: 1_000, drawn: 100, new: 0 }).unwrap();
+        let none = estimate(TrialSample { left: 1_000, drawn: 100, new: 0 }).unwrap();
         assert_eq!((none.estimate, none.low), (0.0, 0.0));
         assert!(none.high > 10.0 && none.high < 40.0, "{none:?}");
     }

@@ -95,6 +95,11 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         stats.doubtful_sessions,
         "links not followed, because they differ from others only in what looks like a session id".into(),
     );
+    add(
+        "notices",
+        stats.notices,
+        "pages that show only a notice that asks for consent, although consent was given".into(),
+    );
     for unread in unread(stats).filter(Unread::are_urls) {
         add(&format!("unread_{}", unread.kind), unread.count, format!("not asked for: {}", unread.why));
     }

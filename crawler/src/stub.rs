@@ -1,6 +1,6 @@
 //! Finds out whether a page with little text stands in the place of another: as a wall in front of the page, or as a
 //! message that there is no such page. Page workers read this. The engine labels a page only if many URLs show the same
-//! page (`engine/stubs.rs`).
+//! page (`engine/answers/stubs.rs`).
 
 use memchr::memmem;
 use serde::{Deserialize, Serialize};

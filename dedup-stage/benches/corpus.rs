@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use dedup_stage::corpus::{Known, NO_DATE, Output, Record, Row, Shape, SignatureWriter, Signatures, merge};
+use dedup_stage::corpus::{FileShape, Known, NO_DATE, Output, Record, Row, SignatureWriter, Signatures, merge};
 use dedup_stage::signature::{RECIPE, Sketch};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -76,6 +76,7 @@ fn record(i: u64) -> Record {
         date: NO_DATE,
         id: i.to_string().into(),
         url: "".into(),
+        is_whole: true,
     }
 }
 
@@ -114,7 +115,7 @@ fn sorted(n: u64, path: &Path, from: u64) {
     let start = Instant::now();
     let mut order: Vec<(u64, u64)> = (from..from + n).map(|i| (signature(i).0, i)).collect();
     order.sort_unstable();
-    let mut shape = Shape { splits: 1, ..Shape::default() };
+    let mut shape = FileShape { splits: 1, ..FileShape::default() };
     (from..from + n).for_each(|i| shape.add(&record(i).row()));
     let file = File::create(path).expect("a file");
     let mut writer = SignatureWriter::new(&file, RECIPE, shape);
@@ -153,7 +154,8 @@ fn row(fingerprint: u64, sketch: &[u8; Sketch::BYTES]) -> Row<'_> {
 fn plant(n: u64, planted: u64, path: &Path) {
     let mut real: Vec<(u64, u64)> = (0..planted).map(|i| (signature(i).0, i)).collect();
     real.sort_unstable();
-    let shape = Shape { rows: n + planted, judged: n + planted, splits: 1, text_ids: n + planted, ..Shape::default() };
+    let shape =
+        FileShape { rows: n + planted, judged: n + planted, splits: 1, text_ids: n + planted, ..FileShape::default() };
     let file = File::create(path).expect("a file");
     file.set_len(shape.bytes()).expect("a file");
     let mut writer = SignatureWriter::new(Sparse(file), RECIPE, shape);

@@ -31,7 +31,7 @@ mod taught;
 mod trial;
 mod url;
 
-pub use crate::url::{Counters, End, HoldCause, Kept, State, Visit};
+pub use crate::url::{Counters, End, HoldCause, KeptLink, State, Visit};
 pub use dedup_stage::url::Keys;
 pub use failure::Failure;
 pub use frontier::{

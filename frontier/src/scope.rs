@@ -141,27 +141,27 @@ fn folder(path: &str) -> &str {
 
 /// A shape that only URLs of traps have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum TrapShape {
     /// The path has more segments than `urls.max-segments`.
     Segments,
     /// A segment or a `name=value` occurs more often than `urls.max-repeats`.
     Repeats,
 }
 
-impl Shape {
+impl TrapShape {
     /// The shape for which a URL is refused under these settings; `None` if its shape is ordinary.
     pub fn of_trap(url: &Url, urls: &Urls) -> Option<Self> {
         trap(url, urls.max_segments, urls.max_repeats)
     }
 }
 
-fn trap(url: &Url, max_segments: usize, max_repeats: usize) -> Option<Shape> {
+fn trap(url: &Url, max_segments: usize, max_repeats: usize) -> Option<TrapShape> {
     let path = url.path().get(1..).unwrap_or_default();
     if 1 + path.bytes().filter(|byte| *byte == b'/').count() > max_segments {
-        return Some(Shape::Segments);
+        return Some(TrapShape::Segments);
     }
     let does = repeats(path, b'/', max_repeats) || url.query().is_some_and(|query| repeats(query, b'&', max_repeats));
-    does.then_some(Shape::Repeats)
+    does.then_some(TrapShape::Repeats)
 }
 
 /// Whether a part of `text` occurs more than `repeats` times. The cost is quadratic in the number of parts, which is

@@ -1,6 +1,8 @@
 //! Second chances: a URL that redirects until it gets its cookie, and a server error or a broken body that passes. Also
 //! what a crawl says about a failure that stays.
 
+mod consent;
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -142,33 +144,6 @@ fn a_circle_stays_a_circle_however_many_cookies_it_sets() -> anyhow::Result<()> 
         told.crawl(dir.path(), HOME, &[("access.cookies", cookies)])?;
         assert_eq!(told.of("a.test", "/").len(), 1, "cookies {cookies}");
     }
-    Ok(())
-}
-
-/// A page that asks for consent leads back to itself by a link. On each page, links to other languages do the same, and
-/// only the first such link of a host counts.
-#[test]
-fn consent_is_given_once() -> anyhow::Result<()> {
-    let consent = |asked: &Asked| match asked.target.split_once("?to=") {
-        Some((_, to)) => with_cookie(to, "s=1; Path=/"),
-        None => site(asked, |asked| html(page(99, &[format!("/consent?to={}", asked.target)]))),
-    };
-    let (told, dir) = (Told::new(consent)?, tempfile::tempdir()?);
-    let crawled = told.crawl(dir.path(), HOME, &[])?;
-    assert!(crawled.urls().contains(&"http://a.test/8"), "{:?}", crawled.urls());
-    let languages = |asked: &Asked| match asked.target.split_once("?to=") {
-        Some((_, to)) => with_cookie(to, "lang=de; Path=/"),
-        None if asked.target == "/robots.txt" => missing(),
-        None => {
-            let number = asked.target.trim_start_matches('/').parse().unwrap_or(0);
-            let links = (1..9).map(|to| format!("/{to}")).chain([format!("/lang?to={}", asked.target)]);
-            html(page(number, &links.collect::<Vec<_>>()))
-        }
-    };
-    let (told, dir) = (Told::new(languages)?, tempfile::tempdir()?);
-    told.crawl(dir.path(), HOME, &[])?;
-    let pages = told.asked().into_iter().filter(|asked| asked.target.len() == 2 || asked.target == "/").count();
-    assert_eq!(pages, 9 + 1, "one page of the host was asked once more");
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crawler::demo::record::Record;
 use crawler::demo::server::serve_web;
-use crawler::demo::web::{Shown, Web};
+use crawler::demo::web::{Truth, Web};
 use crawler::fetch::budget::ByteBudget;
 use crawler::fetch::{Fetch, Request};
 use frontier::JobKind;
@@ -68,7 +68,7 @@ fn hosts_are_slow_forbidding_or_sorry() -> anyhow::Result<()> {
     assert!(!soft.is_empty() && soft.len() < web.hosts().len());
     for host in web.hosts() {
         let shown = web.shown(&format!("http://{host}/no/such/page"));
-        assert_eq!(shown, Some(if soft.contains(&host) { Shown::Nothing } else { Shown::Missing }));
+        assert_eq!(shown, Some(if soft.contains(&host) { Truth::Nothing } else { Truth::Missing }));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crawler::clock::Clock;
 use crawler::demo::record::Record;
 use crawler::demo::web::{Answer, Web};
-use crawler::fetch::budget::Share;
+use crawler::fetch::budget::BudgetShare;
 use crawler::fetch::{Fetch, FetchError, Request, Response};
 use http::{HeaderMap, HeaderValue, header};
 use url::{Position, Url};
@@ -64,7 +64,7 @@ impl Fetch for MemoryFetch {
 }
 
 /// Converts an answer of a synthetic web to a response that took no time.
-pub fn respond(answer: Answer, request: &Request, share: Share, clock: &Clock) -> Response {
+pub fn respond(answer: Answer, request: &Request, share: BudgetShare, clock: &Clock) -> Response {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
     if let Some(location) = answer.location.as_deref().and_then(|location| location.parse().ok()) {

@@ -28,15 +28,15 @@ pub struct Login {
     /// The place where the form was found. The page workers read it while logins run, so all copies share it.
     pub form_at: FormAt,
     /// The hosts to which the session is shown, besides that of `url`. All copies share it.
-    pub reach: Reach,
+    pub reach: LoginHosts,
 }
 
 /// The hosts of the same site that get the cookies of a login: those that set cookies after the form was sent, and the
 /// domains of these cookies.
 #[derive(Clone, Debug, Default)]
-pub struct Reach(Arc<RwLock<BTreeSet<(String, bool)>>>);
+pub struct LoginHosts(Arc<RwLock<BTreeSet<(String, bool)>>>);
 
-impl Reach {
+impl LoginHosts {
     /// The most hosts and domains.
     const MOST: usize = 64;
 

@@ -26,7 +26,7 @@ use url::Url;
 
 use super::Secret;
 use super::credentials::{Credentials, Scheme};
-use super::login::{Check, FormAt, Login, Lost, Reach};
+use super::login::{Check, FormAt, Login, LoginHosts, Lost};
 
 /// The content of a login file.
 #[derive(Debug, Default)]
@@ -144,7 +144,7 @@ impl LoginFile {
                 check: check.transpose()?.unwrap_or_default(),
                 lost: Lost { redirect: entry.lost.redirect.clone(), contains: entry.lost.contains.clone() },
                 form_at: FormAt::default(),
-                reach: Reach::default(),
+                reach: LoginHosts::default(),
                 url,
             });
         }

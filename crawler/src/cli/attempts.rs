@@ -6,7 +6,7 @@ use dedup_stage::url::UrlId;
 use frontier::Frontier;
 use url::Url;
 
-use super::shown::Shown;
+use super::shown::Printable;
 use crate::clock::rfc3339;
 use crate::engine::Attempt;
 use crate::outcome;
@@ -31,7 +31,7 @@ pub(super) fn tell(
             out,
             "  its host is left alone; its last answer: {} (to {}); {rests}\n",
             brought(&attempt),
-            Shown(&attempt.url)
+            Printable(&attempt.url)
         );
     }
     Ok(())

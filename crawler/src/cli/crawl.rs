@@ -16,7 +16,7 @@ use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{Usage, end_code, message, signals, visits};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
-use crate::dashboard::{Dashboard, Reach};
+use crate::dashboard::{Dashboard, LiveNames};
 use crate::engine::{self, Control, Log, Observer, Snapshot, StopReason};
 use crate::estimate::Lost;
 use crate::fetch::http::HttpFetch;
@@ -154,7 +154,7 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     // The live page starts before the seeds are written, so that a port in use leaves no crawl behind.
     let all_seeds = [dir.seeds()?, seeds.clone()].concat();
     let hosts: Vec<&str> = all_seeds.iter().filter_map(Url::host_str).collect();
-    let reach = Reach { name: hosts_named(&hosts), ..Reach::default() };
+    let reach = LiveNames { name: hosts_named(&hosts), ..LiveNames::default() };
     let live = live_page(&settings.output.dashboard, &args.dir, control_in, reach, args.voice.quiet)?;
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     unmade.keep();
@@ -323,7 +323,7 @@ pub(super) fn live_page(
     address: &str,
     dir: &Path,
     control: Sender<Control>,
-    reach: Reach,
+    reach: LiveNames,
     quiet: bool,
 ) -> anyhow::Result<Option<Dashboard>> {
     let Some(address) = self::address(address)? else { return Ok(None) };

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use dedup_stage::store::Error;
 use frontier::Millis;
 
-use super::shown::Shown;
+use super::shown::Printable;
 use super::{Dir, Usage, tell};
 use crate::clock::{self, Clock, rfc3339};
 use crate::crawl::{CrawlDir, OpenError};
@@ -147,7 +147,7 @@ fn text(diff: &Diff) -> String {
         put!(out, "\nunreachable: hosts that could not be asked when the last round ended\n");
         for host in &diff.unreachable {
             let pages = units::counted(host.pages, "page");
-            put!(out, "  {}  {pages} not visited  (since {})\n", Shown(&host.host), host.since);
+            put!(out, "  {}  {pages} not visited  (since {})\n", Printable(&host.host), host.since);
         }
     }
     if diff.changed.iter().any(|page| page.sentences.is_none()) {
@@ -161,9 +161,9 @@ fn text(diff: &Diff) -> String {
 }
 
 fn tell_page(out: &mut String, page: &Page, is_changed: bool) {
-    put!(out, "  {}", Shown(&page.url));
+    put!(out, "  {}", Printable(&page.url));
     if let Some(title) = &page.title {
-        put!(out, "  {}", Shown(title));
+        put!(out, "  {}", Printable(title));
     }
     // A restated page says the same, as its group tells.
     if let Some(alike) = page.resemblance_before.filter(|alike| *alike < 1.0 || page.restated.is_none()) {
@@ -171,19 +171,19 @@ fn tell_page(out: &mut String, page: &Page, is_changed: bool) {
         put!(out, "  ({:.0} % as before)", (100.0 * alike).min(if is_changed { 99.0 } else { 100.0 }));
     }
     match (&page.redirect_to, page.status, &page.error) {
-        (Some(target), ..) => put!(out, "  (to {})", Shown(target)),
+        (Some(target), ..) => put!(out, "  (to {})", Printable(target)),
         (None, Some(status @ 400..), _) if !matches!(status, 404 | 410) => put!(out, "  (status {status})"),
-        (None, None, Some(error)) => put!(out, "  ({})", Shown(error)),
+        (None, None, Some(error)) => put!(out, "  ({})", Printable(error)),
         _ => {}
     }
     if let (Some(reason), Some(since)) = (page.reason, &page.since) {
         put!(out, "  ({reason}, since {since})");
     }
     if let Some(original) = page.duplicate_of.as_ref().filter(|_| page.is_copy) {
-        put!(out, "  (a copy of {})", Shown(original));
+        put!(out, "  (a copy of {})", Printable(original));
     }
     if let Some(from) = &page.moved_from {
-        put!(out, "  (moved from {})", Shown(from));
+        put!(out, "  (moved from {})", Printable(from));
     }
     if let Some(restated) = &page.restated {
         tell_restated(out, restated);
@@ -200,7 +200,7 @@ fn tell_page(out: &mut String, page: &Page, is_changed: bool) {
         if !links.is_empty() {
             put!(out, "    {what}: ");
             for (at, link) in links.iter().take(LINKS).enumerate() {
-                put!(out, "{}{}", if at > 0 { ", " } else { "" }, Shown(link));
+                put!(out, "{}{}", if at > 0 { ", " } else { "" }, Printable(link));
             }
             put!(out, "{}\n", more(links.len(), LINKS));
         }
@@ -215,9 +215,9 @@ fn tell_restated(out: &mut String, restated: &Restated) {
     }
     match (&restated.canonical_before, &restated.canonical) {
         (before, now) if before == now => {}
-        (Some(before), None) => put!(out, "  (no canonical URL any more; it was {})", Shown(before)),
-        (None, Some(now)) => put!(out, "  (canonical URL now: {})", Shown(now)),
-        (Some(before), Some(now)) => put!(out, "  (canonical URL: {}; it was {})", Shown(now), Shown(before)),
+        (Some(before), None) => put!(out, "  (no canonical URL any more; it was {})", Printable(before)),
+        (None, Some(now)) => put!(out, "  (canonical URL now: {})", Printable(now)),
+        (Some(before), Some(now)) => put!(out, "  (canonical URL: {}; it was {})", Printable(now), Printable(before)),
         (None, None) => {}
     }
 }
@@ -228,7 +228,7 @@ fn tell_sentences(out: &mut String, Sentences { places, numbers, .. }: &Sentence
         for line in lines(place) {
             let (sign, sentence, count) = match &line {
                 Line::Edited(sentence) => {
-                    put!(out, "    ~ {}\n", Shown(&short(sentence)));
+                    put!(out, "    ~ {}\n", Printable(&short(sentence)));
                     continue;
                 }
                 Line::Removed(sentence) => ('-', sentence, &mut removed),
@@ -236,7 +236,7 @@ fn tell_sentences(out: &mut String, Sentences { places, numbers, .. }: &Sentence
             };
             *count += 1;
             if *count <= SENTENCES {
-                put!(out, "    {sign} {}\n", Shown(&short(sentence)));
+                put!(out, "    {sign} {}\n", Printable(&short(sentence)));
             }
         }
         for (sign, count) in [('-', removed), ('+', added)] {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::export::tell_gone;
-use super::shown::Shown;
+use super::shown::Printable;
 use super::{Dir, frontier};
 use crate::crawl::CrawlDir;
 use crate::export::{Links, write_links};
@@ -39,7 +39,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         (false, false) => links.each(&mut |link| {
             let Some(source) = link.source else { return Ok(()) };
             let status = link.status.map(|status| format!(" {status}")).unwrap_or_default();
-            writeln!(out, "{} -> {} ({}{status})", Shown(source), Shown(link.url), link.state)
+            writeln!(out, "{} -> {} ({}{status})", Printable(source), Printable(link.url), link.state)
         })?,
     }
     out.flush()?;
@@ -82,10 +82,10 @@ fn broken(links: &Links, as_json: bool, out: &mut impl Write) -> io::Result<()> 
             continue;
         }
         let what = status.map(|status| status.to_string()).or(error).unwrap_or_else(|| "failed".into());
-        let leads_to = leads_to.map(|url| format!(", by redirects to {}", Shown(&url))).unwrap_or_default();
-        writeln!(out, "{} ({what}{leads_to})", Shown(&url))?;
+        let leads_to = leads_to.map(|url| format!(", by redirects to {}", Printable(&url))).unwrap_or_default();
+        writeln!(out, "{} ({what}{leads_to})", Printable(&url))?;
         for source in &sources {
-            writeln!(out, "  on {}", Shown(source))?;
+            writeln!(out, "  on {}", Printable(source))?;
         }
         if sources.is_empty() {
             writeln!(out, "  on no page: a seed, or named by a sitemap or a redirect")?;

@@ -6,7 +6,7 @@ use frontier::BudgetView;
 use frontier::rules::{Rule, RuleStatus};
 use serde_json::{Value, json};
 
-use super::shown::Shown;
+use super::shown::Printable;
 use super::{Telling, tell};
 use crate::crawl::CrawlDir;
 use crate::report::html::put;
@@ -31,7 +31,7 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     }
     for budget in &learned.budgets {
         let BudgetView { host, group, spent, limit } = budget;
-        put!(out, "{:9} {} {}\n", "budget", Shown(host), Shown(group));
+        put!(out, "{:9} {} {}\n", "budget", Printable(host), Printable(group));
         put!(out, "          {spent} of {limit} duplicates; {}\n", spending(budget));
     }
     tell(out)
@@ -55,7 +55,7 @@ pub(super) fn text(rule: &Rule) -> String {
     format!(
         "{:9} {}\n          {}; {} stopped; {}{withdrawn}",
         rule.kind(),
-        Shown(&rule.to_string()),
+        Printable(&rule.to_string()),
         proof(rule),
         units::counted(rule.stopped, "URL"),
         trials(rule),

@@ -7,9 +7,9 @@ use crate::report::html::is_hidden;
 
 /// A text from the web.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a>(pub &'a str);
+pub struct Printable<'a>(pub &'a str);
 
-impl Display for Shown<'_> {
+impl Display for Printable<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|c| match is_hidden(c) {
             true => write!(f, "<U+{:04X}>", u32::from(c)),
@@ -25,6 +25,6 @@ mod tests {
     #[test]
     fn nothing_steers_the_terminal() {
         let hostile = "a\u{1b}]0;owned\u{7}\r\n\u{9b}2J\u{202e}z é";
-        assert_eq!(Shown(hostile).to_string(), "a<U+001B>]0;owned<U+0007><U+000D><U+000A><U+009B>2J<U+202E>z é");
+        assert_eq!(Printable(hostile).to_string(), "a<U+001B>]0;owned<U+0007><U+000D><U+000A><U+009B>2J<U+202E>z é");
     }
 }

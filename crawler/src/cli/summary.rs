@@ -6,7 +6,7 @@ use std::path::Path;
 use frontier::rules::Totals;
 use frontier::{HostNote, SkipReason};
 
-use super::shown::Shown;
+use super::shown::Printable;
 use crate::engine::{Round, Stats};
 use crate::estimate::Lost;
 use crate::outcome::{self, Trouble};
@@ -255,11 +255,11 @@ fn stand_out(out: &mut String, notes: &[HostNote]) {
         }
     };
     let slow = notes.iter().filter_map(|note| {
-        note.why.map(|why| (u64::from(note.slots_lost), format!("slots lost by {}: {why}", Shown(&note.host))))
+        note.why.map(|why| (u64::from(note.slots_lost), format!("slots lost by {}: {why}", Printable(&note.host))))
     });
     part("slow", "hosts answered too slowly; requests were cut off", slow.collect());
     let held = notes.iter().filter(|note| note.stretch > 0);
-    let held = held.map(|note| (note.stretch / 10 + 100, format!("% of its delay at {}", Shown(&note.host))));
+    let held = held.map(|note| (note.stretch / 10 + 100, format!("% of its delay at {}", Printable(&note.host))));
     part("ceiling", "hosts with little new text get fewer requests", held.collect());
 }
 
@@ -282,7 +282,7 @@ fn went_wrong(out: &mut String, stats: &Stats) {
         let _ = writeln!(out, "{:8}{count:>13}  {:>6}  of {kinds}: crawler report --json names all", "", "");
     }
     for worst in worst.iter().take(MOST) {
-        let (count, host) = (units::count(worst.troubles), Shown(&worst.host));
+        let (count, host) = (units::count(worst.troubles), Printable(&worst.host));
         let _ = writeln!(out, "{:8}{count:>13}  {:>6}  of all these at {host}, {}", "", "", worst.kinds());
     }
 }

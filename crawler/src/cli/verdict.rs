@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use super::shown::Shown;
+use super::shown::Printable;
 use crate::permissions::NOT_STORED;
 use crate::report::html::put;
 
 /// Tells the verdict of a line of `pages.jsonl`.
 pub(super) fn verdict(out: &mut String, line: &Value, indent: &str) {
     let twin = match (line["duplicate_of"].as_str(), line["known"].as_str()) {
-        (Some(twin), _) => Shown(twin).to_string(),
-        (None, Some(corpus)) => format!("a document of the known corpus {}", Shown(corpus)),
+        (Some(twin), _) => Printable(twin).to_string(),
+        (None, Some(corpus)) => format!("a document of the known corpus {}", Printable(corpus)),
         (None, None) => "another page".to_owned(),
     };
     match line["verdict"].as_str().unwrap_or_default() {

@@ -7,7 +7,7 @@ use dedup_stage::store::{self, Session};
 use dedup_stage::url::{PageId, UrlId};
 use frontier::{End, Millis, SkipReason, State, Via, Visit};
 
-use super::shown::Shown;
+use super::shown::Printable;
 use crate::clock::rfc3339;
 use crate::record::PageRecord;
 use crate::report::html::put;
@@ -54,7 +54,7 @@ pub(super) fn tell_unvisited(out: &mut String, id: UrlId, session: &Session) -> 
         put!(
             out,
             "  its host {} could not be asked since {since}, the last time at {last}: {pages} of it not visited\n",
-            Shown(&host)
+            Printable(&host)
         );
     }
     Ok(())

@@ -10,12 +10,12 @@ use config::{OnDuplicate, Settings};
 use dedup_stage::store::Session;
 use dedup_stage::url::{Keys, PageId, UrlId};
 use frontier::rules::{RuleId, stored};
-use frontier::{Detail, End, Frontier, HoldCause, HostNote, Kept, Merits, QueuedAs, SkipReason, State, Via, Visit};
+use frontier::{Detail, End, Frontier, HoldCause, HostNote, KeptLink, Merits, QueuedAs, SkipReason, State, Via, Visit};
 use serde_json::Value;
 use url::Url;
 
 use super::how::{how, refusal, words};
-use super::shown::Shown;
+use super::shown::Printable;
 use super::verdict::verdict;
 use super::{Dir, asked, attempts, rules, tell, unseen, visits, with_other_scheme};
 use crate::clock::{Clock, rfc3339};
@@ -111,7 +111,7 @@ impl Story<'_> {
                 self.carrier(out, &link)?;
             }
             Some(State::HeldAs { cause: HoldCause::Known { corpus }, link }) => {
-                put!(out, "  held back: the corpus {} has the page that links to it\n", Shown(&corpus));
+                put!(out, "  held back: the corpus {} has the page that links to it\n", Printable(&corpus));
                 self.carrier(out, &link)?;
             }
             Some(State::Stopped { rules, reason, representative, link, .. }) => {
@@ -154,7 +154,7 @@ impl Story<'_> {
 
     fn queued(&self, out: &mut String, url: &Url, id: UrlId, before: Option<Visit>) -> anyhow::Result<()> {
         if let Some((reason, detail)) = self.withheld(url)? {
-            put!(out, "  not asked for when the last run ended: {} ({})\n", reason.name(), Shown(&detail));
+            put!(out, "  not asked for when the last run ended: {} ({})\n", reason.name(), Printable(&detail));
         }
         match self.frontier.queued_as(id, self.session)? {
             Some(QueuedAs { priority, merits, depth, source, via }) => {
@@ -226,11 +226,11 @@ impl Story<'_> {
             },
             Some(state) => state.name().to_owned(),
         };
-        Ok(format!("{} ({place})", Shown(&url)))
+        Ok(format!("{} ({place})", Printable(&url)))
     }
 
     /// Names the duplicate page that has the link.
-    fn carrier(&self, out: &mut String, link: &Kept) -> anyhow::Result<()> {
+    fn carrier(&self, out: &mut String, link: &KeptLink) -> anyhow::Result<()> {
         if let Some(page) = link.source {
             put!(out, "  of the page that links to it:\n");
             self.fetched(out, page, "    ")?;
@@ -328,7 +328,7 @@ impl Story<'_> {
                 line["depth"],
                 line["priority"]
             ),
-            None => put!(out, "{indent}tried at {}, and given up: {}\n", text("fetched_at"), Shown(&text("error"))),
+            None => put!(out, "{indent}tried at {}, and given up: {}\n", text("fetched_at"), Printable(&text("error"))),
         }
         let merits = &line["merits"];
         let merit = |at: usize| merits[at].as_u64().and_then(|merit| u8::try_from(merit).ok());
@@ -337,13 +337,13 @@ impl Story<'_> {
             self.explain(out, Merits::from_bytes([a, b, c, d]), record.depth, priority, &format!("{indent}  "));
         }
         if let (true, Some(error)) = (line["status"].is_u64(), line["error"].as_str()) {
-            put!(out, "{indent}what is wrong with the answer: {}\n", Shown(error));
+            put!(out, "{indent}what is wrong with the answer: {}\n", Printable(error));
         }
         if line["permissions"].is_object() {
-            put!(out, "{indent}what is said about its use: {}\n", Shown(&line["permissions"].to_string()));
+            put!(out, "{indent}what is said about its use: {}\n", Printable(&line["permissions"].to_string()));
         }
         if let Some(target) = line["redirect_to"].as_str() {
-            put!(out, "{indent}redirects to {}\n", Shown(target));
+            put!(out, "{indent}redirects to {}\n", Printable(target));
         }
         verdict(out, &line, indent);
         if let Some(canonical) = line["canonical"].as_str() {
@@ -379,14 +379,14 @@ impl Story<'_> {
             (Some(_), Some(Some(_))) => "not believed, since it shows something else".to_owned(),
             _ => "not believed: one of them has too little text to compare".to_owned(),
         };
-        put!(out, "{indent}says that its URL should be {}: {belief}\n", Shown(canonical));
+        put!(out, "{indent}says that its URL should be {}: {belief}\n", Printable(canonical));
         Ok(())
     }
 }
 
 /// Tells what stands out about the host.
 fn of_host(out: &mut String, note: &HostNote) {
-    let host = Shown(&note.host);
+    let host = Printable(&note.host);
     if let Some(why) = note.why {
         let slots = units::counted(note.slots_lost.into(), "slot");
         put!(out, "  its host {host} lost {slots} because it made too little progress, the last time since {why}\n");

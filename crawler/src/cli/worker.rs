@@ -10,7 +10,7 @@ use super::progress::Terminal;
 use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{end_code, exit, signals};
 use crate::cluster::{self, ClusterError, Snapshots, Without, WorkerError, WorkerTask};
-use crate::dashboard::{Beside, Reach};
+use crate::dashboard::{Beside, LiveNames};
 use crate::terminal::say::say;
 
 /// Arguments of `crawler worker`.
@@ -101,7 +101,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             say!("{} commits were read from the cluster", begun.replayed);
         }
         let beside: Arc<dyn Beside> = begun.health.clone();
-        let reach = Reach { name: String::new(), hosts: args.dashboard_host, beside: Some(beside) };
+        let reach = LiveNames { name: String::new(), hosts: args.dashboard_host, beside: Some(beside) };
         let live = live_page(&begun.settings.output.dashboard, &dir, control_in, reach, quiet)?;
         Ok(Watching { terminal: Terminal::new(args.progress, quiet), live, found: None })
     }) {

@@ -72,19 +72,19 @@ pub trait Answers: Send + Sync {
 
 /// The state of the worker while an engine has it open, and the permits of the answers that read it.
 #[derive(Clone, Debug)]
-pub struct Open {
+pub struct OpenState {
     reader: watch::Sender<Option<Reader>>,
     /// A permit for each answer that reads the state.
     reading: Arc<Semaphore>,
 }
 
-impl Default for Open {
+impl Default for OpenState {
     fn default() -> Self {
         Self { reader: watch::Sender::new(None), reading: Arc::new(Semaphore::new(MOST)) }
     }
 }
 
-impl Open {
+impl OpenState {
     /// Makes the state available: questions are answered from now on.
     pub fn open(&self, reader: Reader) {
         self.reader.send_replace(Some(reader));
@@ -131,7 +131,7 @@ pub struct Responder {
     /// The directory of the worker.
     pub dir: PathBuf,
     /// The state in that directory.
-    pub open: Open,
+    pub open: OpenState,
     /// The deadline of the lease: only the holder of the share answers for it.
     pub deadline: Deadline,
     /// The code that makes the answers.
@@ -194,7 +194,7 @@ struct Parts {
     client: Client,
     to: async_nats::Subject,
     runtime: Handle,
-    open: Open,
+    open: OpenState,
 }
 
 impl Parts {

@@ -9,7 +9,7 @@ use super::joining::WorkerShare;
 use super::known_shares::KnownShares;
 use super::lease::Deadline;
 use super::task::WorkerTask;
-use crate::crawl::Member;
+use crate::crawl::DirIdentity;
 
 /// A worker that has a share.
 pub struct ShareHolder<'a> {
@@ -24,7 +24,7 @@ pub struct ShareHolder<'a> {
     /// The list of shares.
     pub known_shares: KnownShares,
     /// The identity of the worker and of its directory.
-    pub member: Member,
+    pub member: DirIdentity,
     /// The share.
     pub place: WorkerShare,
     /// The name of this process.

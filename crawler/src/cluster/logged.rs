@@ -13,14 +13,14 @@ use super::commits::{self, Bytes, Commit, CommitWriter, LOG_AT, Parts};
 use super::connect::BrokerConnection;
 use super::snapshots::Tap;
 use super::{ClusterError, Result, broker};
-use crate::crawl::Member;
+use crate::crawl::DirIdentity;
 use crate::engine::PAGES_AT;
 use crate::series;
 use crate::sink::Lengths;
 
 /// The keys that are not in the log: the disk's place in the log, the judge's place in the stream of pages, and the
 /// worker to which the directory belongs.
-const OWN: &[&[u8]] = &[LOG_AT, PAGES_AT, Member::KEY];
+const OWN: &[&[u8]] = &[LOG_AT, PAGES_AT, DirIdentity::KEY];
 /// The key of the lengths of outputs.
 const OUTPUTS: &[u8] = b"outputs";
 

@@ -75,7 +75,7 @@ pub use owner::{Asked, Owners};
 pub use record::WantedState;
 pub use shares::Stay;
 pub use status::{CrawlStatus, LeaseState, OfWorker, status};
-pub use task::{Begun, Ended, Snapshots, Without, WorkerError, WorkerTask};
+pub use task::{Begun, Snapshots, Without, WorkEnded, WorkerError, WorkerTask};
 pub use total::Total;
 pub use worker::work;
 

@@ -39,7 +39,7 @@ use super::shares::{Assignment, Move, Partitions, Stay};
 use super::task::WorkerError;
 use super::watch::last_link;
 use super::{ClusterError, Result, broker};
-use crate::crawl::{CrawlDir, Gift, Rest};
+use crate::crawl::{CrawlDir, Gift, LateParts};
 use crate::engine::{EngineError, PeerProgress, Phase, Stats, StopReason, places};
 
 /// The interval at which the list is read while others are about to give hosts.
@@ -222,7 +222,7 @@ impl ShareHolder<'_> {
         if !dir.has_taken(&one.name).map_err(EngineError::from)? {
             let (first, last) = one.places;
             let mut commits = Commits::new(&self.cluster, subject.clone(), first - 1..last);
-            let mut rest = Rest::default();
+            let mut rest = LateParts::default();
             while let Some((commit, _)) = self.runtime.wait_for(commits.next())? {
                 dir.take_part(commit.batch()?, &mut rest)?;
                 self.task.without.halt("taken-in-part");

@@ -15,7 +15,7 @@ use crate::clock::Clock;
 
 /// The shape of a crawl on many machines.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Shape {
+pub struct ClusterShape {
     /// Parts into which the registrable domains are cut; each worker has as many of them as any other
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     partitions: u32,
@@ -31,7 +31,7 @@ pub struct Shape {
     lease: config::Duration,
 }
 
-impl Shape {
+impl ClusterShape {
     /// The usual shape for a number of workers.
     pub fn of(workers: usize, lease: config::Duration) -> Self {
         Self { partitions: 256.max(workers as u32), workers: Some(workers as u64), replicas: 3, lease }
@@ -46,7 +46,7 @@ impl Shape {
 /// yet. [`ClusterError::Broker`] if a broker is not well.
 pub async fn create(
     access: &BrokerArgs,
-    shape: &Shape,
+    shape: &ClusterShape,
     mut settings: Settings,
     seeds: Vec<Url>,
     say: &mut dyn FnMut(String),
@@ -105,7 +105,7 @@ pub fn refuse_settings(settings: &Settings) -> Result<()> {
 }
 
 /// Refuses a shape in which some workers would have nothing to do, or could not keep their hosts.
-fn refuse_shape(shape: &Shape) -> Result<()> {
+fn refuse_shape(shape: &ClusterShape) -> Result<()> {
     if shape.workers.is_some_and(|workers| workers > u64::from(shape.partitions)) {
         return Err(ClusterError::Usage("more --workers than --partitions: some would have no hosts".into()));
     }

@@ -20,7 +20,7 @@ pub mod keys {
     /// The pages of `--max-pages` that each share may fetch: [`super::super::quota::Quota`].
     pub const QUOTA: &str = "quota";
 
-    /// The snapshots of a share: [`super::super::snapshots::Kept`].
+    /// The snapshots of a share: [`super::super::snapshots::SnapshotsOnBoard`].
     pub fn snapshots(share: usize) -> String {
         format!("snapshots.{share}")
     }

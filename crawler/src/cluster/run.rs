@@ -8,7 +8,7 @@ use config::Settings;
 use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::store::Session;
 
-use super::ask::Open;
+use super::ask::OpenState;
 use super::block_on::Wait;
 use super::board::Versioned;
 use super::commits::CommitWriter;
@@ -45,7 +45,7 @@ pub struct Run<'a> {
     /// The number of batches of links that this process has sent.
     pub sent: &'a Arc<AtomicU64>,
     /// The state, for questions about it.
-    pub open: &'a Open,
+    pub open: &'a OpenState,
     /// The channel to the thread that makes snapshots; `None` if it makes none.
     pub taken: Option<&'a Sender<Taken>>,
 }

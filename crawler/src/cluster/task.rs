@@ -88,7 +88,7 @@ pub struct Begun {
 
 /// The end of a worker's work.
 #[derive(Debug)]
-pub struct Ended {
+pub struct WorkEnded {
     /// The reason for the end.
     pub reason: StopReason,
     /// The counters of its share.

@@ -12,7 +12,7 @@ use dedup_stage::signature;
 use dedup_stage::store::Session;
 use tokio::sync::{Mutex, watch};
 
-use super::ask::{self, Open};
+use super::ask::{self, OpenState};
 use super::block_on::Wait;
 use super::board::{Board, Versioned};
 use super::commits::{self, CommitWriter};
@@ -29,11 +29,11 @@ use super::record::{Crawl, FORMAT, Worker, keys, random};
 use super::run::Run;
 use super::shares::Assignment;
 use super::snapshots::{self, Folder, Maker, Taken};
-use super::task::{Begun, Ended, Snapshots, WorkerError, WorkerTask};
+use super::task::{Begun, Snapshots, WorkEnded, WorkerError, WorkerTask};
 use super::watch::Why;
 use super::{ClusterError, Result};
 use crate::clock::Clock;
-use crate::crawl::{CrawlDir, Member};
+use crate::crawl::{CrawlDir, DirIdentity};
 use crate::engine::{Control, EngineError, Observer, StopReason, places};
 
 /// The interval at which a worker that has no share yet looks whether it is to stop.
@@ -45,7 +45,7 @@ pub fn work<O: Observer>(
     task: &WorkerTask,
     control: (Sender<Control>, Receiver<Control>),
     begins: impl FnOnce(&Begun) -> anyhow::Result<O>,
-) -> std::result::Result<Option<(Ended, O)>, WorkerError> {
+) -> std::result::Result<Option<(WorkEnded, O)>, WorkerError> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     // One thread is enough, and two would wake each other for each message. No task blocks this thread: answers, which
     // do, have threads of their own.
@@ -83,7 +83,7 @@ struct Entered {
     cluster: BrokerConnection,
     board: Board,
     versioned: Versioned<Crawl>,
-    member: Member,
+    member: DirIdentity,
     /// The share and its lease; `None` if no share is left.
     found: Option<(WorkerShare, HeldLease)>,
     /// The lock of the directory.
@@ -129,7 +129,7 @@ impl ShareHolder<'_> {
         control: &(Sender<Control>, Receiver<Control>),
         mut versioned: Versioned<Crawl>,
         begins: impl FnOnce(&Begun) -> anyhow::Result<O>,
-    ) -> std::result::Result<(Ended, O), WorkerError> {
+    ) -> std::result::Result<(WorkEnded, O), WorkerError> {
         let Self { task, runtime, place, .. } = self;
         let is_over = || self.deadline.is_over();
         let fence = async || commits::fence(&self.cluster, place.share, &self.life).await;
@@ -148,7 +148,7 @@ impl ShareHolder<'_> {
         let begun = Begun { settings: settings(task, &versioned.record)?, place, restored, replayed, health };
         let mut observer = begins(&begun).map_err(WorkerError::Fetch)?;
         let sent = Arc::<AtomicU64>::default();
-        let open = Open::default();
+        let open = OpenState::default();
         runtime.spawn(
             ask::Responder {
                 cluster: self.cluster.clone(),
@@ -167,7 +167,7 @@ impl ShareHolder<'_> {
             match self.arrange(&versioned.record, &writer) {
                 Ok(Arranged::Ready) => {}
                 Ok(Arranged::Left(stats)) => {
-                    break Ok(Ended { reason: StopReason::Done, stats: *stats, settings, has_left: true });
+                    break Ok(WorkEnded { reason: StopReason::Done, stats: *stats, settings, has_left: true });
                 }
                 Err(error) => break Err(error),
             }
@@ -185,7 +185,7 @@ impl ShareHolder<'_> {
                 Why::Operator => false,
             };
             if !goes_on {
-                break Ok(Ended { reason, stats, settings, has_left: false });
+                break Ok(WorkEnded { reason, stats, settings, has_left: false });
             }
             versioned = runtime.wait_for(patiently(is_over, async || crawl(&self.board).await))?;
         };
@@ -260,14 +260,14 @@ pub(super) async fn crawl(board: &Board) -> Result<Versioned<Crawl>> {
 }
 
 /// The identity of this directory among the workers. A new directory gets a random name, which it keeps.
-fn enter(task: &WorkerTask, crawl: &Crawl) -> std::result::Result<Member, WorkerError> {
+fn enter(task: &WorkerTask, crawl: &Crawl) -> std::result::Result<DirIdentity, WorkerError> {
     let mut dir = CrawlDir::open(&task.dir)?;
     match dir.member()? {
         Some(member) if member.crawl == crawl.id => Ok(member),
         Some(_) => Err(ClusterError::Usage(foreign(task, "belongs to another crawl")).into()),
         None => {
             let worker = random::<8>().map_err(ClusterError::from)?;
-            let member = Member { crawl: crawl.id.clone(), worker, share: None };
+            let member = DirIdentity { crawl: crawl.id.clone(), worker, share: None };
             if !dir.enter(&member)? {
                 return Err(ClusterError::Usage(foreign(task, "holds a crawl of its own")).into());
             }
@@ -303,13 +303,13 @@ fn foreign(task: &WorkerTask, what: &str) -> String {
 fn settle(
     task: &WorkerTask,
     crawl: &Crawl,
-    member: &Member,
+    member: &DirIdentity,
     share: usize,
     assignment: &Assignment,
 ) -> std::result::Result<(), WorkerError> {
     let secret = crawl.secret().ok_or_else(|| ClusterError::Damaged("the secret".into()))?;
     let sites = assignment.at_first(share, crawl.partitions).sites(crawl.partitions);
-    let member = Member { share: Some(share), ..member.clone() };
+    let member = DirIdentity { share: Some(share), ..member.clone() };
     Ok(CrawlDir::open(&task.dir)?.settle(&member, &secret, &sites)?)
 }
 

@@ -34,7 +34,7 @@ pub struct Gift {
 
 /// The parts of a gift that a state takes only at the end.
 #[derive(Debug, Default)]
-pub struct Rest {
+pub struct LateParts {
     own: Vec<(Vec<u8>, Vec<u8>)>,
     order: u64,
 }
@@ -90,7 +90,7 @@ impl CrawlDir {
     }
 
     /// Takes a part of a gift, and leaves some of it to `rest`. A part that is taken twice changes nothing.
-    pub fn take_part(&mut self, part: Batch, rest: &mut Rest) -> Result<(), CutError> {
+    pub fn take_part(&mut self, part: Batch, rest: &mut LateParts) -> Result<(), CutError> {
         for change in part {
             let Some(value) = change.value else { continue };
             if change.space == frontier::spaces::FRONTIER_OWN {
@@ -111,7 +111,7 @@ impl CrawlDir {
         &mut self,
         name: &str,
         sites: &Sites,
-        rest: &Rest,
+        rest: &LateParts,
         is_named: impl Fn(&str) -> bool,
     ) -> Result<(), CutError> {
         frontier::cut::merge(&rest.own, &mut self.session)?;

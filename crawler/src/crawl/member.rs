@@ -9,7 +9,7 @@ use super::{CrawlDir, OpenError};
 
 /// The identity of such a directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Member {
+pub struct DirIdentity {
     /// The random name of the crawl.
     pub crawl: String,
     /// The random name of the directory.
@@ -18,24 +18,24 @@ pub struct Member {
     pub share: Option<usize>,
 }
 
-impl Member {
+impl DirIdentity {
     /// The key of the identity in [`Space::META`].
     pub const KEY: &[u8] = b"member";
 }
 
 impl CrawlDir {
     /// The identity of the directory; `None` if it belongs to no crawl on many machines.
-    pub fn member(&self) -> Result<Option<Member>, OpenError> {
-        get(Member::KEY, &self.session).map_err(|error| self.store_error(error))
+    pub fn member(&self) -> Result<Option<DirIdentity>, OpenError> {
+        get(DirIdentity::KEY, &self.session).map_err(|error| self.store_error(error))
     }
 
     /// Makes the directory part of such a crawl. If a crawl has begun here before, returns false and changes nothing.
-    pub fn enter(&mut self, member: &Member) -> Result<bool, OpenError> {
+    pub fn enter(&mut self, member: &DirIdentity) -> Result<bool, OpenError> {
         let mut enter = || {
             if !self.is_unused()? {
                 return Ok(false);
             }
-            put(Member::KEY, member, &mut self.session);
+            put(DirIdentity::KEY, member, &mut self.session);
             self.session.commit()?;
             Ok(true)
         };
@@ -45,8 +45,8 @@ impl CrawlDir {
 
     /// Stores the secret for the hashes of URLs, and gives the directory the hosts with which its share begins, unless
     /// it has hosts already.
-    pub fn settle(&mut self, member: &Member, secret: &[u8], sites: &Sites) -> Result<(), OpenError> {
-        put(Member::KEY, member, &mut self.session);
+    pub fn settle(&mut self, member: &DirIdentity, secret: &[u8], sites: &Sites) -> Result<(), OpenError> {
+        put(DirIdentity::KEY, member, &mut self.session);
         self.session.put(Space::META, *b"secret", secret);
         let settled = get::<Sites>(SHARE, &self.session).and_then(|known| {
             if known.is_none() {

@@ -30,8 +30,8 @@ use crate::series::Series;
 use crate::sink::{Lengths, PagesJsonl};
 use crate::spaces;
 pub use cut::CutError;
-pub use gift::{Gift, Rest};
-pub use member::Member;
+pub use gift::{Gift, LateParts};
+pub use member::DirIdentity;
 
 /// The format of the state. A state of another format is refused, with a message that says what to do.
 const FORMAT: &str = "crawl-6";

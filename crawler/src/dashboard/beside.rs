@@ -34,7 +34,7 @@ pub struct Metric {
 
 /// The name of the crawl, the source of reports beside it, and the host names under which the live page gives them.
 #[derive(Clone, Default)]
-pub struct Reach {
+pub struct LiveNames {
     /// The crawl in a few words, such as the hosts of its seeds. Empty if it is not known.
     pub name: String,
     /// The names under which `/metrics` and `/healthz` may be requested, besides addresses and `localhost`.
@@ -43,8 +43,8 @@ pub struct Reach {
     pub beside: Option<Arc<dyn Beside>>,
 }
 
-impl fmt::Debug for Reach {
+impl fmt::Debug for LiveNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reach").field("hosts", &self.hosts).finish_non_exhaustive()
+        f.debug_struct("LiveNames").field("hosts", &self.hosts).finish_non_exhaustive()
     }
 }

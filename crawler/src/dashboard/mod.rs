@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-pub use beside::{Beside, Metric, Reach};
+pub use beside::{Beside, LiveNames, Metric};
 use crossbeam_channel::Sender;
 use frontier::Millis;
 use frontier::rules::Totals;
@@ -62,11 +62,11 @@ const FAREWELL: Duration = Duration::from_millis(500);
 impl Dashboard {
     /// Serves the crawl in `dir` at `address`. Orders of clients that know the token are sent to `control`.
     pub fn start(address: SocketAddr, dir: &Path, control: Sender<Control>) -> io::Result<Self> {
-        Self::start_with(address, dir, control, Reach::default())
+        Self::start_with(address, dir, control, LiveNames::default())
     }
 
     /// Like [`start`](Self::start), but the live page also gives the reports of `reach` beside the crawl.
-    pub fn start_with(address: SocketAddr, dir: &Path, control: Sender<Control>, reach: Reach) -> io::Result<Self> {
+    pub fn start_with(address: SocketAddr, dir: &Path, control: Sender<Control>, reach: LiveNames) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;

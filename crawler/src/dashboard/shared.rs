@@ -15,7 +15,7 @@ use frontier::rules::Totals;
 use frontier::{Counts, Frontier, HostState, Millis};
 use tokio::sync::{Notify, watch};
 
-use super::beside::Reach;
+use super::beside::LiveNames;
 use super::drawn::Drawn;
 use super::speed::Speed;
 use super::tail::Read;
@@ -73,7 +73,7 @@ pub struct Shared {
     /// The channel of orders to the engine.
     pub control: Sender<Control>,
     /// The source of reports beside the crawl, and the host names under which the page gives them.
-    pub reach: Reach,
+    pub reach: LiveNames,
     /// The data that was read from the outputs.
     pub read: Mutex<Read>,
     /// The parts of the page. They are drawn again while there are viewers.
@@ -94,7 +94,7 @@ impl Shared {
     const HOSTS: usize = 100;
 
     /// Makes the data of a crawl that has not begun.
-    pub fn new(dir: &Path, address: SocketAddr, control: Sender<Control>, reach: Reach) -> io::Result<Self> {
+    pub fn new(dir: &Path, address: SocketAddr, control: Sender<Control>, reach: LiveNames) -> io::Result<Self> {
         let mut token = [0u8; 16];
         getrandom::fill(&mut token).map_err(|error| io::Error::other(error.to_string()))?;
         Ok(Self {

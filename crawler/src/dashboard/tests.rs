@@ -49,7 +49,7 @@ fn a_worker_tells_how_it_is_to_hosts_that_are_named() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("pages.jsonl"), LINES).unwrap();
     let (wishes, control) = crossbeam_channel::unbounded();
-    let ill = Reach { name: String::new(), hosts: vec!["worker-0.crawl".into()], beside: Some(Arc::new(Ill)) };
+    let ill = LiveNames { name: String::new(), hosts: vec!["worker-0.crawl".into()], beside: Some(Arc::new(Ill)) };
     let dashboard = Dashboard::start_with("127.0.0.1:0".parse().unwrap(), dir.path(), wishes, ill).unwrap();
     let live = Live { dashboard, control, _dir: dir };
     tick(&live, None);
@@ -81,7 +81,7 @@ fn live() -> Live {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("pages.jsonl"), LINES).unwrap();
     let (wishes, control) = crossbeam_channel::unbounded();
-    let reach = Reach { name: "a.test & more".into(), ..Reach::default() };
+    let reach = LiveNames { name: "a.test & more".into(), ..LiveNames::default() };
     let dashboard = Dashboard::start_with("127.0.0.1:0".parse().unwrap(), dir.path(), wishes, reach).unwrap();
     Live { dashboard, control, _dir: dir }
 }

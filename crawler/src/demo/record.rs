@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use super::web::{Shown, Web};
+use super::web::{Truth, Web};
 
 /// A running count, shared by all connections of a server.
 #[derive(Debug, Default)]
@@ -61,16 +61,16 @@ impl Record {
         }
         tally.pages += 1;
         match shown {
-            Some(Shown::Content(content)) if contents.insert(content) => {
+            Some(Truth::Content(content)) if contents.insert(content) => {
                 tally.contents += 1;
                 tally.found_at.push(tally.pages);
             }
-            Some(Shown::Content(_)) => tally.duplicates += 1,
-            Some(Shown::List) => tally.lists += 1,
-            Some(Shown::Nothing) => tally.nothing += 1,
-            Some(Shown::Redirect) => tally.redirects += 1,
-            Some(Shown::Forbidden) => tally.forbidden += 1,
-            Some(Shown::Missing) | None => tally.missing += 1,
+            Some(Truth::Content(_)) => tally.duplicates += 1,
+            Some(Truth::List) => tally.lists += 1,
+            Some(Truth::Nothing) => tally.nothing += 1,
+            Some(Truth::Redirect) => tally.redirects += 1,
+            Some(Truth::Forbidden) => tally.forbidden += 1,
+            Some(Truth::Missing) | None => tally.missing += 1,
         }
     }
 

@@ -5,11 +5,12 @@ use std::iter;
 
 use crossbeam_channel::{Receiver, never};
 
+use super::error::PeersError;
 use super::error::Result;
 use super::main_loop::Engine;
 use super::message::JobReport;
-use super::peer_state::{PeerState, Quiet};
-use super::peers::{All, Event, PeerProgress, PeersError, Phase, Proposed};
+use super::peers::state::{PeerState, Quiet};
+use super::peers::{All, Event, PeerProgress, Phase, Proposed};
 use super::rescue;
 use super::stats::StopReason;
 use crate::outbound::Wish;

@@ -2,7 +2,6 @@
 
 use dedup_stage::store;
 
-use super::peers::PeersError;
 use crate::access::{AccessError, LoginError};
 
 /// The reason why a crawl cannot go on. Everything that was committed stays, and the next start continues from there.
@@ -27,5 +26,10 @@ pub enum EngineError {
     #[error("internal: {0}")]
     Internal(&'static str),
 }
+
+/// The reason why the other processes cannot be reached, or why this one must end.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct PeersError(pub String);
 
 pub(super) type Result<T> = std::result::Result<T, EngineError>;

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, never, select_biased};
 use frontier::{Millis, Next};
 
+use super::error::PeersError;
 use super::error::{EngineError, Result};
 use super::jobs::Jobs;
 use super::ledger::Ledger;
 use super::login::LogIn;
 use super::parts::Control;
-use super::peers::PeersError;
 use super::rescue::found;
 use super::state::EngineState;
 use super::stats::{Observer, Snapshot, StopReason, TICK};

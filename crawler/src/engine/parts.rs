@@ -12,7 +12,7 @@ use frontier::Frontier;
 use super::error::Result;
 use super::peers::Peers;
 use super::stats::Stats;
-use super::worker::Context;
+use super::workers::worker::Context;
 use crate::access::SiteAccess;
 use crate::clock::Clock;
 use crate::outbound::Outbound;

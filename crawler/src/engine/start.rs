@@ -9,24 +9,25 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::error::{EngineError, Result};
-use super::fetchers::Fetchers;
 use super::jobs::Jobs;
 use super::ledger::Ledger;
 use super::log::Log;
 use super::main_loop::Engine;
 use super::message::JobReport;
 use super::parts::Parts;
-#[cfg(feature = "pdf")]
-use super::pdfs;
-use super::peer_state::PeerState;
+use super::peers::state::PeerState;
 use super::scores::Scores;
 use super::state::EngineState;
 use super::stats::{Observer, Stats, StopReason};
 use super::stopwatch::Stopwatch;
 use super::trouble::HostTroubles;
 use super::under_way::UnderWay;
-use super::usage::Usage;
-use super::{line_up, login, rescue, scoring, worker};
+use super::usage::OriginUsage;
+use super::workers::fetchers::Fetchers;
+#[cfg(feature = "pdf")]
+use super::workers::pdfs;
+use super::workers::{line_up, scoring, worker};
+use super::{login, rescue};
 use crate::fetch::Fetch;
 use crate::fetch::budget::ByteBudget;
 use crate::fetch::pressure::Pressure;
@@ -82,7 +83,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let (local, alike, forms, gists, known_pieces, waiting) = Default::default();
     let (shown_words, shown_files, doubtful_sessions) = Default::default();
     let hosts = HostTroubles::after(ledger.stats.worst_hosts());
-    let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
+    let usage = OriginUsage::new(&settings.fetch.user_agent, &settings.access.purpose);
     let log = Log::open(&settings.output)?;
     let mut state = EngineState {
         settings,

@@ -12,24 +12,24 @@ use frontier::{
 };
 use url::Url;
 
-use super::alike::Alike;
 use super::doubtful_sessions::DoubtfulSessions;
 use super::error::Result;
-use super::gists::Gists;
 use super::ledger::Ledger;
 use super::local_trouble::LocalTrouble;
 use super::log::Log;
 use super::message::{Finding, JobReport, Order};
-use super::own_words::ShownWords;
-use super::peer_state::PeerState;
-use super::rearranged::{Forms, KnownPieces};
+use super::novelty::alike::Alike;
+use super::novelty::gists::Gists;
+use super::novelty::own_words::ShownWords;
+use super::novelty::rearranged::{Forms, KnownPieces};
+use super::novelty::shown_files::ShownFiles;
+use super::peers::state::PeerState;
 use super::rescue::Rescue;
 use super::scores::Scores;
-use super::shown_files::ShownFiles;
 use super::stopwatch::Stopwatch;
 use super::trouble::HostTroubles;
 use super::unfinished::Unfinished;
-use super::usage::{Decided, Usage, is_sitemap, is_tdm_file, tdm_of};
+use super::usage::{Decided, OriginUsage, is_sitemap, is_tdm_file, tdm_of};
 use super::visits::{Continuous, Ended, Visits};
 use crate::access::{AccessFields, SiteAccess};
 use crate::clock::Clock;
@@ -44,7 +44,7 @@ pub(super) struct EngineState<'a> {
     pub frontier: Frontier,
     pub flow: Flow,
     pub access: SiteAccess,
-    pub usage: Usage,
+    pub usage: OriginUsage,
     pub scores: Scores,
     pub ledger: Ledger,
     pub rescue: Rescue,

@@ -123,6 +123,8 @@ pub struct Stats {
     pub hosts_left: u64,
     /// Links that were left out because a parameter looks like a session id, on pages with several such values.
     pub doubtful_sessions: u64,
+    /// Pages that still showed the notice of their host that asks for consent, although consent was given.
+    pub notices: u64,
     /// Requisites of pages fetched, which are no pages.
     pub requisites: u64,
     /// Bytes of their decoded bodies.

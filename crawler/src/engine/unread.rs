@@ -5,7 +5,7 @@
 //! [`Stats`].)
 
 use config::Urls;
-use frontier::scope::Shape;
+use frontier::scope::TrapShape;
 use frontier::{Detail, SkipReason, Skipped};
 use url::Url;
 
@@ -36,7 +36,7 @@ impl Unread {
 pub(super) const UNTRIED: &str = "untried";
 
 /// The causes: the word, what is counted, and why. The first ones are kinds of URLs.
-const CAUSES: [(&str, &str, &str); 15] = [
+const CAUSES: [(&str, &str, &str); 16] = [
     (UNTRIED, "URL", "held back like others that led to new pages; a larger --rescue tries more of them"),
     ("budget", "URL", "their host or folder brought too many duplicates, and its budget for them is spent"),
     ("max_repeats", "URL", "one part of the URL repeats too often, as in a trap: --max-repeats"),
@@ -53,6 +53,7 @@ const CAUSES: [(&str, &str, &str); 15] = [
         "they differ from others of their page only in what looks like a session id, but one page has several: \
          --keep-params, with the name of that parameter",
     ),
+    ("notices", "page", "showing only a notice that asks for consent, although consent was given"),
     ("sitemaps_cut", "sitemap", "read in part, because of more than 50,000 entries, 50 MiB, or 8 MiB of URLs"),
     ("sitemaps_failed", "sitemap", "given up: no answer, an error of the server, or an HTML page"),
     ("sitemaps_left", "sitemap", "8 or more sitemaps in a row lead to it, or too many are on its host or named by one"),
@@ -68,9 +69,9 @@ pub(super) fn kind(skipped: &Skipped, urls: &Urls) -> Option<&'static str> {
         (SkipReason::Trap, Detail::Origins) => Some("origins"),
         (SkipReason::Trap, Detail::Hosts) => Some("hosts"),
         (SkipReason::Trap, _) if skipped.rules.is_empty() => {
-            match Shape::of_trap(&Url::parse(&skipped.url).ok()?, urls)? {
-                Shape::Repeats => Some("max_repeats"),
-                Shape::Segments => Some("max_segments"),
+            match TrapShape::of_trap(&Url::parse(&skipped.url).ok()?, urls)? {
+                TrapShape::Repeats => Some("max_repeats"),
+                TrapShape::Segments => Some("max_segments"),
             }
         }
         _ => None,
@@ -85,6 +86,7 @@ pub fn causes(stats: &Stats) -> impl Iterator<Item = Unread> + '_ {
         "links_cut" => stats.links_cut,
         "hosts_left" => stats.hosts_left,
         "doubtful_sessions" => stats.doubtful_sessions,
+        "notices" => stats.notices,
         "sitemaps_cut" => stats.sitemaps_cut,
         "sitemaps_failed" => stats.sitemaps_failed,
         "sitemaps_left" => stats.sitemaps_left,

@@ -54,7 +54,7 @@ pub(super) enum Decided {
 }
 
 /// The statements of all origins.
-pub(super) struct Usage {
+pub(super) struct OriginUsage {
     token: String,
     purpose: Option<Purpose>,
     known: HashMap<String, Option<Arc<OriginStatements>>>,
@@ -62,7 +62,7 @@ pub(super) struct Usage {
     bytes: usize,
 }
 
-impl Usage {
+impl OriginUsage {
     /// Begins without statements, for a crawler with this product token, and for this purpose if there is one.
     pub fn new(token: &str, purpose: &str) -> Self {
         let (known, bytes) = Default::default();
@@ -147,7 +147,7 @@ mod tests {
     /// Catches statements that are kept for every origin that has any: some hundred of them take gigabytes.
     #[test]
     fn statements_in_memory_are_bounded_by_their_bytes() {
-        let (mut usage, mut session) = (Usage::new("test", "train"), Session::new(Box::new(Memory::default())));
+        let (mut usage, mut session) = (OriginUsage::new("test", "train"), Session::new(Box::new(Memory::default())));
         let line = |n: usize| format!("Content-Usage: /{n}{} train-ai=n\n", "x".repeat(300));
         let file = (0..1_000).map(line).collect::<String>().into_bytes();
         for n in 0..40 {

@@ -37,13 +37,13 @@ struct Page {
     /// not there.
     visit: Option<u32>,
     /// All contents that the URL has shown. `now` is the index of the latest one.
-    shown: Vec<Shown>,
+    shown: Vec<ShownVersion>,
     now: usize,
 }
 
 /// One content of a URL.
 #[derive(Clone, Copy, Debug)]
-struct Shown {
+struct ShownVersion {
     content: u32,
     /// The first 64 bits of the digest of the bytes.
     digest: Option<u64>,
@@ -83,8 +83,11 @@ impl Latest {
         let page = self.pages.entry(url).or_default();
         if says_the_same && let Some(shown) = page.shown.get_mut(page.now) {
             // The content is the same, but the bytes may have changed.
-            *shown =
-                Shown { content: shown.content, digest: digest.or(shown.digest), simhash: simhash.or(shown.simhash) };
+            *shown = ShownVersion {
+                content: shown.content,
+                digest: digest.or(shown.digest),
+                simhash: simhash.or(shown.simhash),
+            };
             return;
         }
         let earlier = page.shown.iter().position(|shown| shown.is(digest, simhash));
@@ -103,7 +106,7 @@ impl Latest {
         };
         let page = self.pages.entry(url).or_default();
         page.visit = (!says_the_same).then_some(line.visit);
-        let shown = Shown { content, digest, simhash };
+        let shown = ShownVersion { content, digest, simhash };
         match earlier.or(named.map(|_| 0)) {
             Some(place) => (page.now, page.shown[place]) = (place, shown),
             None => {
@@ -120,12 +123,12 @@ impl Latest {
         if page.shown.is_empty() {
             let content = self.new_content();
             let page = self.pages.entry(twin).or_default();
-            page.shown.push(Shown { content, digest: None, simhash: None });
+            page.shown.push(ShownVersion { content, digest: None, simhash: None });
             // The twin counts as alive, unless its own line says otherwise.
             page.is_alive |= !page.has_line;
             return content;
         }
-        let off = |shown: &Shown| match (shown.simhash, simhash) {
+        let off = |shown: &ShownVersion| match (shown.simhash, simhash) {
             _ if digest.is_some() && shown.digest == digest => 0,
             (Some(its), Some(own)) => 1 + (its ^ own).count_ones().abs_diff(distance.unwrap_or(0)),
             _ => 65,
@@ -173,7 +176,7 @@ impl Latest {
     }
 }
 
-impl Shown {
+impl ShownVersion {
     /// Whether this content has the same bytes or the same fingerprint.
     fn is(&self, digest: Option<u64>, simhash: Option<u64>) -> bool {
         digest.is_some() && self.digest == digest || simhash.is_some() && self.simhash == simhash

@@ -3,7 +3,7 @@
 //! header promises.
 
 use super::Truncation;
-use super::budget::Share;
+use super::budget::BudgetShare;
 use super::buffer::Buffer;
 use super::decode::{DecodeStop, Decoder};
 
@@ -35,7 +35,7 @@ pub(super) struct Body {
     /// The number of bytes received.
     pub(super) wire_bytes: u64,
     /// The share of the budget that it holds.
-    pub(super) share: Share,
+    pub(super) share: BudgetShare,
     decoder: Option<Decoder>,
     /// The bytes of the decoder's history that the share already covers.
     held: u64,
@@ -46,7 +46,13 @@ pub(super) struct Body {
 
 impl Body {
     /// Makes an empty body of at most `cap` decoded bytes. `promised` is the Content-Length.
-    pub(super) fn new(share: Share, decoder: Option<Decoder>, keep_wire: bool, cap: usize, promised: u64) -> Self {
+    pub(super) fn new(
+        share: BudgetShare,
+        decoder: Option<Decoder>,
+        keep_wire: bool,
+        cap: usize,
+        promised: u64,
+    ) -> Self {
         let wire = (keep_wire && decoder.is_some()).then(Buffer::new);
         let mut body = Self { decoded: Buffer::new(), wire, wire_bytes: 0, share, decoder, held: 0, buffers: 0, cap };
         let promised = usize::try_from(promised).unwrap_or(usize::MAX).min(MOST_PROMISED).min(cap);
@@ -109,7 +115,7 @@ impl Body {
 }
 
 /// Appends a piece, up to `cap` bytes in all. The growth of the buffer is taken from the budget.
-fn append(bytes: &mut Buffer, piece: &[u8], cap: usize, share: &mut Share) -> Result<(), Full> {
+fn append(bytes: &mut Buffer, piece: &[u8], cap: usize, share: &mut BudgetShare) -> Result<(), Full> {
     let fits = piece.len().min(cap - bytes.len());
     let (needed, held) = (bytes.len() + fits, bytes.held());
     if needed > held {

@@ -48,8 +48,8 @@ impl ByteBudget {
     }
 
     /// An empty share of the budget. It grows as a body arrives.
-    pub fn share(self: &Arc<Self>) -> Share {
-        Share { budget: Some(Arc::clone(self)), bytes: 0 }
+    pub fn share(self: &Arc<Self>) -> BudgetShare {
+        BudgetShare { budget: Some(Arc::clone(self)), bytes: 0 }
     }
 
     /// The number of bytes that are held now.
@@ -72,12 +72,12 @@ impl ByteBudget {
 
 /// The bytes of a budget that one body holds. They are given back on drop.
 #[derive(Debug, Default)]
-pub struct Share {
+pub struct BudgetShare {
     budget: Option<Arc<ByteBudget>>,
     bytes: u64,
 }
 
-impl Share {
+impl BudgetShare {
     /// Takes `bytes` more. If the budget has no room, returns false and takes nothing.
     pub fn grow(&mut self, bytes: u64) -> bool {
         let Some(budget) = &self.budget else { return true };
@@ -114,7 +114,7 @@ impl Share {
     }
 }
 
-impl Drop for Share {
+impl Drop for BudgetShare {
     fn drop(&mut self) {
         self.shrink(self.bytes);
     }
@@ -128,10 +128,10 @@ mod tests {
     fn every_slot_has_room_for_a_small_body_whatever_others_hold() {
         let (total, slots) = (64 << 20, 64);
         let budget = ByteBudget::for_slots(total, slots);
-        let mut large: Vec<Share> = (0..8).map(|_| budget.share()).collect();
+        let mut large: Vec<BudgetShare> = (0..8).map(|_| budget.share()).collect();
         while large.iter_mut().any(|share| share.grow(64 << 10)) {}
         assert!(budget.is_tight(Instant::now()));
-        let small: Vec<Share> = (8..slots).map(|_| budget.share()).collect();
+        let small: Vec<BudgetShare> = (8..slots).map(|_| budget.share()).collect();
         let fit = small.into_iter().map(|mut share| (share.grow(64 << 10), share)).collect::<Vec<_>>();
         assert!(fit.iter().all(|(fits, _)| *fits));
         assert!(budget.used() <= total);

@@ -23,7 +23,7 @@ use super::names::Names;
 use super::pressure::{Given, Pressure, Watch};
 use super::reachable::{Answered, has_route};
 use super::route::{Route, SOCKETS, route};
-use super::worth::{Worth, content_type};
+use super::worth::{BodyWorth, content_type};
 use super::{Fetch, FetchError, Request, Response, Truncation, failure};
 use crate::clock::Clock;
 
@@ -179,7 +179,7 @@ impl HttpFetch {
         }
     }
 
-    /// Reads the body into `body`, as far as the caps and the time-outs allow. With `Worth::Head`, it ends
+    /// Reads the body into `body`, as far as the caps and the time-outs allow. With `BodyWorth::Head`, it ends
     /// after the first bytes if these show that the body is not read.
     async fn read(
         &self,
@@ -187,7 +187,7 @@ impl HttpFetch {
         frames: &mut reqwest::Body,
         body: &mut Body,
         started: Instant,
-        worth: &mut Worth,
+        worth: &mut BodyWorth,
     ) -> Result<Option<Truncation>, FetchError> {
         let end = started + self.timeouts.total;
         let mut deadline = (Instant::now() + self.timeouts.idle).min(end);
@@ -215,7 +215,7 @@ impl HttpFetch {
                 Err(Full::Budget) => return Err(FetchError::Budget),
             }
             *worth = worth.after(body.decoded.bytes(), false);
-            if *worth == Worth::Nothing {
+            if *worth == BodyWorth::Nothing {
                 return Ok(Some(Truncation::NotAPage));
             }
         }
@@ -259,11 +259,12 @@ impl HttpFetch {
         let (head, mut frames) = http::Response::<reqwest::Body>::from(response).into_parts();
         let (status, headers) = (head.status.as_u16(), head.headers);
         let promised = content_length(&headers);
-        let mut worth = if request.keep_wire { Worth::Whole } else { Worth::of(request.kind, status, &headers) };
-        let cap = if worth == Worth::Nothing { 0 } else { self.caps.of_answer(request.kind, status) };
+        let mut worth =
+            if request.keep_wire { BodyWorth::Whole } else { BodyWorth::of(request.kind, status, &headers) };
+        let cap = if worth == BodyWorth::Nothing { 0 } else { self.caps.of_answer(request.kind, status) };
         let encodings = headers.get_all(header::CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
         let decoder = Decoder::new(encodings);
-        let readable = worth != Worth::Nothing && decoder.is_ok();
+        let readable = worth != BodyWorth::Nothing && decoder.is_ok();
         let mut body = Body::new(
             request.budget.share(),
             decoder.unwrap_or_default(),
@@ -276,9 +277,9 @@ impl HttpFetch {
         } else {
             Some(Truncation::Encoding)
         };
-        let truncated = if worth == Worth::Whole { cut } else { Some(Truncation::NotAPage) };
+        let truncated = if worth == BodyWorth::Whole { cut } else { Some(Truncation::NotAPage) };
         let mut file = None;
-        if worth != Worth::Whole || !readable {
+        if worth != BodyWorth::Whole || !readable {
             self.drain(&mut frames, promised, started).await;
             if readable && file_digest::is_file(content_type(&headers)) {
                 file = Some(file_digest::digest(body.decoded.bytes(), promised));

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::auth::Secret;
-use budget::{ByteBudget, Share};
+use budget::{BudgetShare, ByteBudget};
 pub use files::raise_limit;
 use pressure::Pressure;
 
@@ -122,7 +122,7 @@ pub struct Response {
     /// The time at which the last byte came.
     pub ended_at: Millis,
     /// The share of the budget that the body holds. It is given back on drop.
-    pub share: Share,
+    pub share: BudgetShare,
 }
 
 impl Response {

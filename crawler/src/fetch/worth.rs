@@ -9,7 +9,7 @@ use crate::feeds;
 
 /// How much of a body is worth fetching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Worth {
+pub(super) enum BodyWorth {
     /// All of it.
     Whole,
     /// Its first bytes, which show whether the rest is.
@@ -20,32 +20,32 @@ pub(super) enum Worth {
     Nothing,
 }
 
-impl Worth {
+impl BodyWorth {
     /// How much is worth fetching if no archive keeps it. robots.txt and sitemaps are always read, whatever content
     /// type their servers give.
     pub fn of(kind: JobKind, status: u16, headers: &HeaderMap) -> Self {
         let content_type = content_type(headers);
         if kind != JobKind::Page || Kind::of(content_type).is_fetched() || feeds::is_read(content_type) {
-            Worth::Whole
+            BodyWorth::Whole
         } else if (200..300).contains(&status) && feeds::is_vague(content_type) {
-            Worth::Head
+            BodyWorth::Head
         } else if (200..300).contains(&status) && file_digest::is_file(content_type) {
-            Worth::File
+            BodyWorth::File
         } else {
-            Worth::Nothing
+            BodyWorth::Nothing
         }
     }
 
     /// How much is worth fetching once these bytes of it are there. `is_whole` says that there are no others.
     pub fn after(self, body: &[u8], is_whole: bool) -> Self {
         match self {
-            Worth::Head => match feeds::is_recognised(body, is_whole) {
-                Some(true) => Worth::Whole,
-                Some(false) => Worth::Nothing,
-                None => Worth::Head,
+            BodyWorth::Head => match feeds::is_recognised(body, is_whole) {
+                Some(true) => BodyWorth::Whole,
+                Some(false) => BodyWorth::Nothing,
+                None => BodyWorth::Head,
             },
-            Worth::File if is_whole || body.len() >= file_digest::HEAD => Worth::Nothing,
-            Worth::File | Worth::Whole | Worth::Nothing => self,
+            BodyWorth::File if is_whole || body.len() >= file_digest::HEAD => BodyWorth::Nothing,
+            BodyWorth::File | BodyWorth::Whole | BodyWorth::Nothing => self,
         }
     }
 }

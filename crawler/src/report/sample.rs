@@ -7,14 +7,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Keeps at most `most` items.
 #[derive(Clone, Debug)]
-pub struct Sample {
+pub struct Reservoir {
     most: usize,
     /// Pairs of hash and item. The largest hash is removed first.
     kept: BinaryHeap<(u64, u64)>,
     seen: u64,
 }
 
-impl Sample {
+impl Reservoir {
     /// An empty sample, which keeps at most `most` items.
     pub fn new(most: usize) -> Self {
         Self { most, kept: BinaryHeap::new(), seen: 0 }
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_small_stream_is_kept_and_a_large_one_sampled_evenly() {
-        let mut sample = Sample::new(1_000);
+        let mut sample = Reservoir::new(1_000);
         (0..1_000).for_each(|item| sample.push(item));
         assert!(sample.is_everything() && sample.items() == (0..1_000).collect::<Vec<_>>());
         (1_000..100_000).for_each(|item| sample.push(item));

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::clusters::Clusters;
 use super::curve::{Curve, Point};
 use super::line::{PageLine, SkipLine, Word, host};
-use super::sample::Sample;
+use super::sample::Reservoir;
 
 /// Numbers of pages by verdict, and of failures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub struct Skips {
     /// Counts by rule, or by several rules that were applied one after the other, as the lines name them.
     pub rules: HashMap<String, u64>,
     /// The offsets of some lines.
-    pub sample: Sample,
+    pub sample: Reservoir,
 }
 
 impl Skips {
@@ -142,7 +142,7 @@ pub struct Tally {
     /// Clusters of duplicates.
     pub clusters: Clusters,
     /// The offsets of the lines of some pages.
-    pub sample: Sample,
+    pub sample: Reservoir,
     /// URLs that were not fetched, by reason.
     pub skips: HashMap<String, Skips>,
 }
@@ -180,7 +180,7 @@ impl Tally {
             relevance: 0.0,
             fingerprints: fingerprints.then(Vec::new),
             clusters: Clusters::default(),
-            sample: Sample::new(Self::SAMPLE),
+            sample: Reservoir::new(Self::SAMPLE),
             skips: HashMap::new(),
         }
     }
@@ -271,7 +271,7 @@ impl Tally {
                 count: 0,
                 hosts: HashMap::new(),
                 rules: HashMap::new(),
-                sample: Sample::new(Self::SKIP_SAMPLE),
+                sample: Reservoir::new(Self::SKIP_SAMPLE),
             }),
         };
         skips.count += 1;

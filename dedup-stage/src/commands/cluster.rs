@@ -107,6 +107,9 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(wrong);
     }
     let start = Instant::now();
+    if let Some(repeated) = signed::repeated(&args.files) {
+        return Ok(rows::wrong_usage(&format_args!("{} is named twice", repeated.display())));
+    }
     let files = signed::open(&args.files)?;
     let nodes = Nodes::of(args.files.iter().map(PathBuf::as_path).zip(&files));
     let (criterion, compared) = match found_by(args, &nodes)? {

@@ -10,7 +10,7 @@ use anyhow::Context;
 use super::rows;
 use super::say::say;
 use crate::evaluate::edits::{COPIES, Collection, Row};
-use crate::evaluate::polynomial::{self, Choice, Wish, choices};
+use crate::evaluate::polynomial::{self, Choice, FilterNeeds, choices};
 
 /// Arguments of `dedup-stage experiment`.
 #[derive(Debug, clap::Args)]
@@ -66,7 +66,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let text = match args.experiment {
         Experiment::RandomEdits { folder, queries, texts, json } => random_edits(&folder, &queries, texts, json)?,
         Experiment::Filter { reject, accept, error, plot, json } => {
-            filter(&Wish { reject, accept, error }, plot.as_deref(), json)?
+            filter(&FilterNeeds { reject, accept, error }, plot.as_deref(), json)?
         }
     };
     rows::unless_closed(io::stdout().write_all(text.as_bytes()))?;
@@ -125,7 +125,7 @@ fn table(results: &[(usize, Vec<Row>)]) -> String {
     text
 }
 
-fn filter(wish: &Wish, plot: Option<&Path>, json: bool) -> anyhow::Result<String> {
+fn filter(wish: &FilterNeeds, plot: Option<&Path>, json: bool) -> anyhow::Result<String> {
     let (found, paper) = (choices(wish), Choice::of_the_paper(wish));
     if let Some(path) = plot {
         std::fs::write(path, polynomial::plot(&found, &paper))

@@ -23,7 +23,8 @@ use crate::hamming::search::search;
 /// {"a","b","distance","resemblance"}, with the ids of the earlier and the later document. Documents with the same
 /// signature are linked to the first of them, and only the first is linked to others. With two files, each document of
 /// the first file that has a near-duplicate in the second is named: the first document of a signature with all its
-/// near-duplicates, the other documents of the signature with the nearest one.
+/// near-duplicates, the other documents of the signature with the nearest one. Of the documents of the second file with
+/// the same signature, only the first is named. The same file twice is as one file.
 ///
 /// Files of raw fingerprints give `row<TAB>row<TAB>distance`, sorted, with the lower row first. With two files, these
 /// are the row in the first file and the row in the second. A row whose value occurred before is linked to the first
@@ -122,6 +123,8 @@ fn of_signatures(args: &Args, paths: &[&PathBuf]) -> anyhow::Result<ExitCode> {
         return Ok(wrong);
     }
     let start = Instant::now();
+    // A file is compared with itself as one file is: a block of a large set, for example.
+    let paths = if signed::repeated(paths).is_some() { &paths[..1] } else { paths };
     let files = signed::open(paths)?;
     let (a, b) = (&files[0], files.get(1));
     let pairs = match &args.edges {
@@ -190,6 +193,7 @@ fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
         (Err(what), _) | (_, Err(what)) => return Ok(rows::wrong_usage(&what)),
     };
     let threads = args.looking.threads();
+    std::iter::once(&args.file).chain(&args.other).try_for_each(|path| signed::refuse_documents(path))?;
     let fingerprints = Fingerprints::open(&args.file)?;
     let n = fingerprints.len();
     if let Some(other) = &args.other {

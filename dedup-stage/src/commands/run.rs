@@ -14,7 +14,7 @@ use super::rows::{refuse_absent, wrong_usage};
 use super::say::say;
 use crate::corpus::Corpora;
 use crate::pipeline::{Limits, Stopper};
-use crate::protocol::{Ended, Greeting, serve};
+use crate::protocol::{Greeting, ServeEnd, serve};
 use crate::signature;
 use crate::spaces;
 use crate::stage::Stage;
@@ -138,8 +138,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         serve(std::io::stdin(), std::io::stdout().lock(), stage, limits, greeting, |stopper| watch(stopping, stopper))?;
     say_compared_in_part(&known);
     Ok(match ended {
-        Ended::Input | Ended::OutputClosed => ExitCode::SUCCESS,
-        Ended::Stopped => ExitCode::from(STOPPED),
+        ServeEnd::Input | ServeEnd::OutputClosed => ExitCode::SUCCESS,
+        ServeEnd::Stopped => ExitCode::from(STOPPED),
     })
 }
 

@@ -102,6 +102,7 @@ fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
         },
     };
     let threads = args.looking.threads();
+    signed::refuse_documents(&args.queries)?;
     let queries = Fingerprints::open(&args.queries)?;
     let end = args.rows.map_or(u64::MAX, |n| args.from.saturating_add(n));
     let (hits, stored, seconds) = if Frozen::is_index(&args.stored)? {
@@ -117,6 +118,7 @@ fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
         hits.retain(|hit| (args.from..end).contains(&hit.stored));
         (hits, end.min(index.rows()).saturating_sub(args.from), start.elapsed())
     } else {
+        signed::refuse_documents(&args.stored)?;
         let stored = Fingerprints::open(&args.stored)?;
         let from = args.from.min(stored.len() as u64);
         let stored = &stored[from as usize..end.clamp(from, stored.len() as u64) as usize];

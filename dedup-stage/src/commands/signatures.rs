@@ -11,6 +11,7 @@ use crate::corpus::Error;
 use crate::corpus::build::{SigningOptions, Tally, Watch, build, splits, written_meanwhile};
 use crate::corpus::input::{Expanded, Fields, Format, expand};
 use crate::corpus::output::place;
+use crate::page::Reader;
 
 /// Arguments of `dedup-stage signatures`.
 ///
@@ -92,6 +93,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let said = Said(Documents::new(splits.len()));
     let tally = build(&splits, &options, &args.output, &said)?;
     drop(said);
+    if tally.documents == 0 && tally.bad > 0 {
+        say!("no document could be read, so {} is not written", args.output.display());
+        return Ok(ExitCode::FAILURE);
+    }
     let (seconds, bytes) = (start.elapsed().as_secs_f64(), std::fs::metadata(&args.output)?.len());
     say!(
         "signed {}, {} with a fingerprint; passed over {}, {} bad; {bytes} bytes in {seconds:.1} s",
@@ -100,6 +105,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         rows::count(tally.passed_over, "record"),
         tally.bad
     );
+    if tally.cut > 0 {
+        let documents = rows::count(tally.cut, "document");
+        let (text, html) = (Reader::MAX_TEXT >> 20, Reader::MAX_BODY >> 20);
+        say!("{documents} too long for a fingerprint: more than {text} MiB of text, or {html} MiB of HTML");
+    }
+    if tally.unread_dates > 0 {
+        let documents = rows::count(tally.unread_dates, "document");
+        say!("{documents} with a date that cannot be read; they have none");
+    }
     let missing = missing(&options.fields, &tally);
     for (flag, name) in &missing {
         say!("dedup-stage: no document has a value in the field {name:?} ({flag})");

@@ -1,6 +1,9 @@
 //! Parts that `pairs`, `search` and `cluster` share for signature files: opening them, the second look, tables of
 //! edges.
 
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::progress::Progress;
@@ -83,6 +86,32 @@ pub fn are_signatures(paths: &[&PathBuf]) -> anyhow::Result<bool> {
     Ok(kinds.first() == Some(&true))
 }
 
+/// Refuses a file that holds text or is packed: most likely, these are documents that were not signed. Raw fingerprints
+/// are random bytes.
+pub fn refuse_documents(path: &Path) -> anyhow::Result<()> {
+    let mut head = Vec::new();
+    File::open(path)?.take(256).read_to_end(&mut head)?;
+    // The last character may be cut.
+    let is_utf8 = std::str::from_utf8(&head).map_or_else(|error| error.error_len().is_none(), |_| true);
+    let is_text = head.len() >= 32 && is_utf8 && !head.iter().any(|byte| *byte < b'\t' || *byte == 0x7F);
+    let is_packed = [&[0x1f, 0x8b, 8][..], &[0x28, 0xb5, 0x2f, 0xfd]].iter().any(|magic| head.starts_with(magic));
+    if is_text || is_packed {
+        let path = path.display();
+        let what = format!(
+            "{path} holds neither signatures nor fingerprints; `dedup-stage signatures {path} -o FILE` signs documents"
+        );
+        return Err(WrongUsage(what).into());
+    }
+    Ok(())
+}
+
+/// The first of these files that was named before.
+pub fn repeated<P: AsRef<Path>>(paths: &[P]) -> Option<&Path> {
+    let mut seen = HashSet::new();
+    let is_repeated = |path: &&Path| path.canonicalize().is_ok_and(|path| !seen.insert(path));
+    paths.iter().map(AsRef::as_ref).find(is_repeated)
+}
+
 /// The kind of an id column: it has integers if the ids of all files are integers.
 pub fn id_kind<'a>(files: impl IntoIterator<Item = &'a Signatures>) -> Kind {
     Kind::Id { integers: files.into_iter().all(|file| file.shape().text_ids == 0) }
@@ -94,7 +123,7 @@ pub fn say_uncompared(pairs: u64) {
         let pairs = rows::count(pairs, "pair");
         say!(
             "not compared: up to {pairs}, because more than 64 documents share a fingerprint or a part of their sketches; \
-             copies among them were found, near-duplicates may be missing"
+             copies among them were found, some near-duplicates may be missing"
         );
     }
 }

@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::Error;
 use super::format::{DIGEST, HEAD, MAGIC, Section, SignatureHeader};
 use super::record::{NO_DATE, Record, Row};
-use super::writer::{Shape, SignatureWriter};
+use super::writer::{FileShape, SignatureWriter};
 use crate::hamming::words;
 use crate::signature::{RECIPE, Sketch};
 
@@ -83,7 +83,7 @@ impl Signatures {
     /// Makes a signature file in memory, from records in any order.
     pub fn of(mut records: Vec<Record>) -> Result<Self, Error> {
         records.sort_unstable_by(|a, b| a.row().order(&b.row()));
-        let mut shape = Shape { splits: 1, ..Shape::default() };
+        let mut shape = FileShape { splits: 1, ..FileShape::default() };
         records.iter().for_each(|record| shape.add(&record.row()));
         let mut writer = SignatureWriter::new(MmapMut::map_anon(shape.bytes() as usize)?, RECIPE, shape);
         records.iter().try_for_each(|record| writer.push(&record.row()))?;
@@ -184,9 +184,9 @@ impl Signatures {
     }
 
     /// The shape of the file, from which the same file could be written.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> FileShape {
         let columns = &self.header.columns;
-        Shape {
+        FileShape {
             rows: self.header.rows,
             judged: self.header.judged,
             splits: self.header.splits,

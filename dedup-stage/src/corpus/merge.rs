@@ -7,7 +7,7 @@ use super::Error;
 use super::file::Signatures;
 use super::format::{DIGEST, SPLIT_SHIFT};
 use super::record::Row;
-use super::writer::{Output, Shape, SignatureWriter};
+use super::writer::{FileShape, Output, SignatureWriter};
 use crate::signature::RECIPE;
 
 /// Writes the rows of all inputs to `out`, in the order of a signature file. Returns `out` and the length written. Each
@@ -42,7 +42,7 @@ pub(super) fn merge_within<O: Output>(
     for group in 1..groups {
         first_split[group] = first_split[group - 1] + splits[group - 1];
     }
-    let mut shape = inputs.iter().fold(Shape::default(), |shape, (_, input)| shape.plus(input.shape()));
+    let mut shape = inputs.iter().fold(FileShape::default(), |shape, (_, input)| shape.plus(input.shape()));
     shape.splits = splits.iter().sum();
     let held = held / (shape.bytes() / shape.rows.max(1)).max(1);
     let mut writer = SignatureWriter::new(out, RECIPE, shape);

@@ -41,4 +41,4 @@ pub use merge::merge;
 pub use record::{NO_DATE, Record, Row};
 #[cfg(feature = "tools")]
 pub use sign::{Document, Signing};
-pub use writer::{Output, Shape, SignatureWriter};
+pub use writer::{FileShape, Output, SignatureWriter};

@@ -11,7 +11,7 @@ pub const NO_DATE: i64 = i64::MIN;
 /// A row that owns its data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The fingerprint, and the sketch in its stored form; `None` if the document has too little text.
+    /// The fingerprint, and the sketch in its stored form; `None` if the document has too little text, or too much.
     pub signature: Option<(u64, [u8; Sketch::BYTES])>,
     /// SHA-256 of the document's bytes.
     pub digest: [u8; DIGEST],
@@ -25,6 +25,8 @@ pub struct Record {
     pub id: Box<str>,
     /// The URL of the document; empty if it has none, or if its id is the URL.
     pub url: Box<str>,
+    /// Whether all of its text was read. This is counted, and not written.
+    pub is_whole: bool,
 }
 
 /// A row, borrowed from a [`Record`] or a file.

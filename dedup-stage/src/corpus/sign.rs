@@ -2,6 +2,7 @@
 
 use ::url::Url;
 
+use super::input::Date;
 use super::record::Record;
 use crate::page::{Input, Reader};
 
@@ -14,8 +15,8 @@ pub struct Document<'a> {
     pub id: Box<str>,
     /// The URL of the document; empty if it has none.
     pub url: &'a str,
-    /// The date in milliseconds since 1970; [`super::NO_DATE`] = none.
-    pub date: i64,
+    /// The date of the document.
+    pub date: Date,
     /// The content type, as in HTTP; `None` if it is not known.
     pub content_type: Option<&'a str>,
     /// The bytes of the document.
@@ -41,7 +42,8 @@ impl Default for Signing {
 }
 
 impl Signing {
-    /// The row of a document; `None` if the document is neither text nor HTML.
+    /// The row of a document; `None` if the document is neither text nor HTML. A document of which only the beginning
+    /// is read gets no fingerprint, because nothing is known of its end.
     pub fn sign(&mut self, document: &Document<'_>) -> Option<Record> {
         let url = Url::parse(document.url).ok();
         let page = self.reader.read(&Input {
@@ -54,12 +56,17 @@ impl Signing {
             return None;
         }
         let is_id = document.id.strip_prefix('"').and_then(|id| id.strip_suffix('"')) == Some(document.url);
+        let is_whole = page.text_cut == 0 && document.body.len() <= Reader::MAX_BODY;
         Some(Record {
-            signature: page.signature.map(|signature| (signature.simhash, signature.sketch.to_bytes())),
+            is_whole,
+            signature: page
+                .signature
+                .filter(|_| is_whole)
+                .map(|signature| (signature.simhash, signature.sketch.to_bytes())),
             digest: page.sha256,
             words: page.words,
             place: document.index,
-            date: document.date,
+            date: document.date.millis(),
             id: document.id.clone(),
             url: if is_id { "".into() } else { document.url.into() },
         })

@@ -141,6 +141,7 @@ fn of_batch(batch: &RecordBatch, records: &mut Vec<Record>) -> Result<(), String
             date: date.map_or(NO_DATE, |dates| dates.as_primitive::<TimestampMillisecondType>().value(i)),
             id,
             url: url.into(),
+            is_whole: true,
         });
     }
     Ok(())

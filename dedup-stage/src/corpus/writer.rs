@@ -13,7 +13,7 @@ use crate::signature::Sketch;
 
 /// The numbers that decide how large a signature file is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct FileShape {
     /// Number of documents.
     pub rows: u64,
     /// Number of documents with a fingerprint.
@@ -30,7 +30,7 @@ pub struct Shape {
     pub dates: bool,
 }
 
-impl Shape {
+impl FileShape {
     /// Counts one more row.
     pub fn add(&mut self, row: &Row<'_>) {
         self.rows += 1;
@@ -105,8 +105,8 @@ pub struct SignatureWriter<O> {
     out: O,
     header: SignatureHeader,
     columns: Columns<Column>,
-    shape: Shape,
-    written: Shape,
+    shape: FileShape,
+    written: FileShape,
 }
 
 /// A column that is being written.
@@ -120,7 +120,7 @@ struct Column {
 
 impl<O: Output> SignatureWriter<O> {
     /// Begins a file with the rows that `shape` counts.
-    pub fn new(out: O, recipe: &str, shape: Shape) -> Self {
+    pub fn new(out: O, recipe: &str, shape: FileShape) -> Self {
         let mut end = HEAD as u64;
         let columns = shape.lengths().map(|length| {
             let start = end.next_multiple_of(64);
@@ -135,7 +135,7 @@ impl<O: Output> SignatureWriter<O> {
             text_ids: shape.text_ids,
             columns: Columns::default(),
         };
-        Self { out, header, columns, shape, written: Shape { splits: shape.splits, ..Shape::default() } }
+        Self { out, header, columns, shape, written: FileShape { splits: shape.splits, ..FileShape::default() } }
     }
 
     /// Writes the next row.
@@ -164,7 +164,7 @@ impl<O: Output> SignatureWriter<O> {
     /// Ends the file. Returns the target and the length of the file. Errors if the rows were not those that were
     /// announced.
     pub fn finish(mut self) -> Result<(O, u64), Error> {
-        if self.written != (Shape { dates: self.written.dates, ..self.shape }) {
+        if self.written != (FileShape { dates: self.written.dates, ..self.shape }) {
             return Err(Error::Damaged(format!("{:?} were announced, {:?} came", self.shape, self.written)));
         }
         let (out, mut end) = (&mut self.out, HEAD as u64);

@@ -31,7 +31,7 @@ pub struct Choice {
 
 /// The requirements for a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Wish {
+pub struct FilterNeeds {
     /// Documents with at most this resemblance must be kept apart.
     pub reject: f64,
     /// Documents with at least this resemblance must be found.
@@ -42,7 +42,7 @@ pub struct Wish {
 
 impl Choice {
     /// The effects of these parameters, measured for a wish.
-    pub fn new(each: usize, groups: usize, equal: usize, wish: &Wish) -> Self {
+    pub fn new(each: usize, groups: usize, equal: usize, wish: &FilterNeeds) -> Self {
         Self {
             each,
             groups,
@@ -57,12 +57,12 @@ impl Choice {
     }
 
     /// The choice of the paper: two of six features of fourteen minima.
-    pub fn of_the_paper(wish: &Wish) -> Self {
+    pub fn of_the_paper(wish: &FilterNeeds) -> Self {
         Self::new(Features::EACH, Features::GROUPS, Features::EQUAL, wish)
     }
 
     /// Whether the choice meets the wish.
-    pub fn grants(&self, wish: &Wish) -> bool {
+    pub fn grants(&self, wish: &FilterNeeds) -> bool {
         self.false_positive <= wish.error && self.false_negative <= wish.error
     }
 
@@ -84,7 +84,7 @@ fn quantile(each: usize, groups: usize, equal: usize, share: f64) -> f64 {
 
 /// The choices that meet a wish. Those that keep the fewest bytes come first, then those that sort the fewest values,
 /// then those with the fewest minima. There is at most one for each number of features and number of equal ones.
-pub fn choices(wish: &Wish) -> Vec<Choice> {
+pub fn choices(wish: &FilterNeeds) -> Vec<Choice> {
     let mut found = Vec::new();
     for groups in 1..=24 {
         for equal in 1..=groups.min(4) {
@@ -118,7 +118,7 @@ pub fn plot(choices: &[Choice], paper: &Choice) -> String {
 mod tests {
     use super::*;
 
-    const OF_THE_PAPER: Wish = Wish { reject: 0.77, accept: 0.975, error: 0.0108 };
+    const OF_THE_PAPER: FilterNeeds = FilterNeeds { reject: 0.77, accept: 0.975, error: 0.0108 };
 
     #[test]
     fn the_paper_has_its_wish() {
@@ -140,7 +140,7 @@ mod tests {
             assert!(choice.each == 1 || !smaller.grants(&OF_THE_PAPER));
         }
         assert!(found.is_sorted_by_key(|choice| choice.bytes));
-        assert!(choices(&Wish { reject: 0.9, accept: 0.9, error: 0.01 }).is_empty(), "no filter is a step");
+        assert!(choices(&FilterNeeds { reject: 0.9, accept: 0.9, error: 0.01 }).is_empty(), "no filter is a step");
     }
 
     #[test]

@@ -312,7 +312,7 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
-    use crate::judge::Sample;
+    use crate::judge::MinWiseSample;
     use crate::signature::Sketch;
     use crate::store::Memory;
     use crate::url::UrlId;
@@ -324,7 +324,7 @@ mod tests {
 
     /// The links of the page with this order.
     fn links(order: u64) -> LinkSet {
-        LinkSet { links: Sample::new([order as u32].into_iter()), ..LinkSet::default() }
+        LinkSet { links: MinWiseSample::new([order as u32].into_iter()), ..LinkSet::default() }
     }
 
     /// The orders of up to `most` pages with a fingerprint.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ::url::Url;
 
 use super::aside::Asides;
-use super::links::{LinkSet, Sample, constants, media_of, name_on};
+use super::links::{LinkSet, MinWiseSample, constants, media_of, name_on};
 use super::mapping::Mapping;
 use super::media::Media;
 use super::sightings::Sightings;
@@ -77,7 +77,7 @@ impl Members {
 
 impl From<LinkSet> for TwinLinks {
     fn from(set: LinkSet) -> Self {
-        let members = |sample: Sample| Members { sorted: sample.members(), is_whole: sample.is_whole() };
+        let members = |sample: MinWiseSample| Members { sorted: sample.members(), is_whole: sample.is_whole() };
         let (links, media, opaque) = (members(set.links), members(set.media), members(set.opaque));
         Self { links, media, opaque, constants: set.constants, url: set.url }
     }

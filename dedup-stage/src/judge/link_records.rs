@@ -64,12 +64,12 @@ fn key(page: PageId) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::links::Sample;
+    use crate::judge::links::MinWiseSample;
 
     #[test]
     fn a_page_with_21_links_takes_little() {
         let mut random = fastrand::Rng::with_seed(1);
-        let links = Sample::new((0..21).map(|_| random.u32(..)));
+        let links = MinWiseSample::new((0..21).map(|_| random.u32(..)));
         let stored = Stored { order: 1 << 30, set: LinkSet { links, ..LinkSet::default() } };
         let bytes = codec::encode(&stored).len() + key(PageId::default()).len();
         assert!(bytes <= 135, "{bytes} bytes");

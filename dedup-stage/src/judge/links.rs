@@ -47,14 +47,14 @@ pub struct LinkSet {
     pub url: Option<String>,
     /// The links, navigation included. A link to the page's own host is stored by its path and query, any other link by
     /// its identity.
-    pub links: Sample,
+    pub links: MinWiseSample,
     /// Parameters that most links with parameters have, with the same value: sessions, languages and the like. Each is
     /// written as `name=value`.
     pub constants: Vec<String>,
     /// The media, and the running texts in chrome.
-    pub media: Sample,
+    pub media: MinWiseSample,
     /// The links that have opaque words, as hashes without these words.
-    pub opaque: Sample,
+    pub opaque: MinWiseSample,
 }
 
 impl LinkSet {
@@ -64,10 +64,10 @@ impl LinkSet {
         let names = case.links.iter().map(|link| name_on(site, link.id, link.reference));
         Self {
             url: None,
-            links: Sample::new(names),
+            links: MinWiseSample::new(names),
             constants: constants(case.links),
-            media: Sample::new(media_of(case).chain(case.page.asides.iter().flat_map(|aside| aside.hashes))),
-            opaque: Sample::new(opaque::names(site, case.links).into_iter()),
+            media: MinWiseSample::new(media_of(case).chain(case.page.asides.iter().flat_map(|aside| aside.hashes))),
+            opaque: MinWiseSample::new(opaque::names(site, case.links).into_iter()),
         }
     }
 
@@ -90,7 +90,7 @@ pub(super) fn media_of<'a>(case: &Case<'a>) -> impl Iterator<Item = u32> + use<'
 /// A set of 32-bit hashes. Of a large set, only the smallest hashes are kept: a min-wise sample (Broder, CPM 2000,
 /// section 2).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Sample {
+pub struct MinWiseSample {
     /// Size of the whole set.
     pub count: u32,
     /// The smallest members, sorted. Each but the first is stored as the difference to its predecessor, which takes
@@ -98,7 +98,7 @@ pub struct Sample {
     steps: Vec<u32>,
 }
 
-impl Sample {
+impl MinWiseSample {
     /// At most this many members are kept.
     pub const MOST: usize = 1024;
 
@@ -159,14 +159,14 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(1);
         for size in [0, 1, 21, 1024, 1025, 5000] {
             let members: Vec<u32> = (0..size).map(|_| random.u32(..)).collect();
-            let sample = Sample::new(members.iter().copied().chain(members.iter().copied()));
+            let sample = MinWiseSample::new(members.iter().copied().chain(members.iter().copied()));
             let mut sorted = members;
             sorted.sort_unstable();
             assert_eq!(sample.members(), sorted[..size.min(1024)]);
             assert_eq!((sample.count, sample.is_whole()), (size as u32, size <= 1024));
             let bytes = codec::encode(&sample);
             assert!(bytes.len() <= 8 + 5 * size.min(1024));
-            assert_eq!(codec::decode::<Sample>(&bytes, "test").unwrap(), sample);
+            assert_eq!(codec::decode::<MinWiseSample>(&bytes, "test").unwrap(), sample);
         }
     }
 

@@ -77,7 +77,7 @@ use digests::Digests;
 pub use fingerprints::{Ahead, Searcher};
 pub use follow::Proposal;
 pub use followed::{Evidence, followed};
-pub use links::{LinkSet, OutLink, Sample};
+pub use links::{LinkSet, MinWiseSample, OutLink};
 use owner::Owner;
 pub use shown::Shown;
 pub use verdict::{Changed, Judgement, UniqueBy, Verdict};

@@ -110,7 +110,7 @@ pub fn read(blocks: &[Block], spans: &[Range<usize>], words: &[WordHash], believ
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::outline::Shape;
+    use crate::page::outline::BlockKind;
 
     #[test]
     fn all_places_are_signs() {
@@ -121,7 +121,8 @@ mod tests {
     #[test]
     fn long_texts_in_places_count_and_advertisements_and_menus_do_not() {
         let words: Vec<WordHash> = (0..100).collect();
-        let block = |signs, links| Block { signs, link_ink: links, ink: 100, shape: Shape::Plain, ..Block::default() };
+        let block =
+            |signs, links| Block { signs, link_ink: links, ink: 100, shape: BlockKind::Plain, ..Block::default() };
         let of = |block: Block, span: Range<usize>| read(&[block], std::slice::from_ref(&span), &words, Signs::ALL);
         let aside = Signs::of_role("aside");
         assert_eq!(of(block(aside, 10), 0..40)[0].words, 40);

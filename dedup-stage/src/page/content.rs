@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::outline::{Block, Shape};
+use super::outline::{Block, BlockKind};
 use super::signs::Signs;
 use crate::signature::Passage;
 use crate::words::{WordHash, is_long_number};
@@ -42,7 +42,7 @@ pub fn choose(
     let numbered = || blocks.iter().zip(spans).enumerate();
     let start = numbered()
         .find(|(_, (block, span))| {
-            !chrome(block) && (block.shape == Shape::Heading || !block.is_list() && span.len() >= TEXT)
+            !chrome(block) && (block.shape == BlockKind::Heading || !block.is_list() && span.len() >= TEXT)
         })
         .map_or(0, |(i, _)| i);
     let (mut all, mut in_lists) = (0, 0);
@@ -72,16 +72,16 @@ pub fn is_running(block: &Block, words: usize) -> bool {
 
 /// Whether a block is a paragraph that consists mostly of links to other sites. (Items of lists may lead anywhere.)
 fn is_advertisement(block: &Block) -> bool {
-    block.shape == Shape::Plain && u64::from(block.away_ink) * 100 >= u64::from(block.ink) * AWAY_PERCENT
+    block.shape == BlockKind::Plain && u64::from(block.away_ink) * 100 >= u64::from(block.ink) * AWAY_PERCENT
 }
 
 /// Whether a block is a short line with a long number.
 fn is_volatile(block: &Block, words: &[WordHash]) -> bool {
-    block.shape == Shape::Plain && words.len() <= VOLATILE && words.iter().any(|word| is_long_number(*word))
+    block.shape == BlockKind::Plain && words.len() <= VOLATILE && words.iter().any(|word| is_long_number(*word))
 }
 
 fn eighths(block: &Block, words: usize) -> u32 {
-    if words >= FULL || block.shape == Shape::Heading { 8 } else { (words / 2).max(1) as u32 }
+    if words >= FULL || block.shape == BlockKind::Heading { 8 } else { (words / 2).max(1) as u32 }
 }
 
 #[cfg(test)]
@@ -107,9 +107,9 @@ mod tests {
                 away_ink: if *kind == "away" { to - from } else { 0 },
                 signs: Signs::of_role(kind),
                 shape: match *kind {
-                    "head" => Shape::Heading,
-                    "item" => Shape::Item,
-                    _ => Shape::Plain,
+                    "head" => BlockKind::Heading,
+                    "item" => BlockKind::Item,
+                    _ => BlockKind::Plain,
                 },
             });
             spans.push(start..words.len());

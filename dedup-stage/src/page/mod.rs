@@ -57,7 +57,7 @@ pub use html::refresh_target;
 pub use kind::Kind;
 pub use link_texts::{LinkText, LinkTexts};
 use outline::Outline;
-pub use outline::{Block, Shape};
+pub use outline::{Block, BlockKind};
 pub use passages::Passages;
 pub use pieces::Piece;
 pub use rel::Rels;

@@ -24,12 +24,12 @@ pub struct Block {
     /// The signs of chrome around it.
     pub signs: Signs,
     /// The kind of the block.
-    pub shape: Shape,
+    pub shape: BlockKind,
 }
 
 /// The kind of a block, by its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum BlockKind {
     /// A paragraph or a division.
     #[default]
     Plain,
@@ -53,12 +53,12 @@ impl Block {
 
     /// Whether its words form sentences or headings. The items of lists and tables, and preformatted text, do not.
     pub(super) fn is_prose(&self) -> bool {
-        self.shape != Shape::Item
+        self.shape != BlockKind::Item
     }
 
     /// Whether it is a list of links: at least half of it is text of links.
     pub(super) fn is_list(&self) -> bool {
-        self.shape != Shape::Heading && !self.links_below(50)
+        self.shape != BlockKind::Heading && !self.links_below(50)
     }
 }
 
@@ -158,7 +158,7 @@ impl Outline {
         for line in text.lines() {
             if line.trim().is_empty() {
                 if !blank {
-                    self.part(Signs::NONE, Shape::Plain);
+                    self.part(Signs::NONE, BlockKind::Plain);
                 }
                 blank = true;
             } else {
@@ -167,7 +167,7 @@ impl Outline {
                 self.space();
             }
         }
-        self.part(Signs::NONE, Shape::Plain);
+        self.part(Signs::NONE, BlockKind::Plain);
         self.end();
     }
 
@@ -217,14 +217,14 @@ impl Outline {
 
     /// Ends the open block, and begins one of this shape.
     #[inline]
-    pub fn part(&mut self, signs: Signs, shape: Shape) {
+    pub fn part(&mut self, signs: Signs, shape: BlockKind) {
         if self.blocks.len() >= Self::MAX_BLOCKS {
             return self.space();
         }
         let start = self.open.start as usize;
         if self.text[start..].bytes().all(|b| b.is_ascii_whitespace()) {
             self.text.truncate(start);
-            if self.open.shape == Shape::Item && shape == Shape::Plain && self.open.signs == signs {
+            if self.open.shape == BlockKind::Item && shape == BlockKind::Plain && self.open.signs == signs {
                 // If a paragraph begins an item, the paragraph is the item.
                 return;
             }

@@ -17,7 +17,7 @@ mod serve;
 pub use answer::{Code, Failure};
 pub use lines::{Line, Lines};
 pub use request::{Operation, PageRequest, Parser, Request};
-pub use serve::{Ended, Greeting, serve};
+pub use serve::{Greeting, ServeEnd, serve};
 
 /// The version of the protocol.
 pub const VERSION: u32 = 1;

@@ -16,7 +16,7 @@ use super::request::{Operation, PageRequest, Parser, Request};
 
 /// The reason why serving ended.
 #[derive(Debug)]
-pub enum Ended {
+pub enum ServeEnd {
     /// The input is over. The state is flushed.
     Input,
     /// The program was asked to stop. The state is flushed, up to the last answer written.
@@ -94,7 +94,7 @@ pub fn serve(
     limits: Limits,
     greeting: Greeting<'_>,
     on_start: impl FnOnce(Stopper<Request>),
-) -> Result<Ended, Error> {
+) -> Result<ServeEnd, Error> {
     let (keys, searcher) = (stage.keys().clone(), stage.searcher(limits.threads));
     let work = move || {
         let (keys, searcher) = (keys.clone(), searcher.clone());
@@ -111,7 +111,7 @@ pub fn serve(
     on_start(stopper);
     let mut answers = Answers { output, buffer: Vec::new() };
     match answer_all(requests, &mut answers, &mut stage, greeting) {
-        Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Ended::OutputClosed),
+        Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ServeEnd::OutputClosed),
         other => other,
     }
 }
@@ -121,7 +121,7 @@ fn answer_all(
     answers: &mut Answers<impl Write>,
     stage: &mut Stage,
     greeting: Greeting<'_>,
-) -> Result<Ended, Error> {
+) -> Result<ServeEnd, Error> {
     let mut errors = 0;
     loop {
         let next = match requests.poll() {
@@ -173,7 +173,7 @@ fn answer_all(
             NextItem::End | NextItem::Stop => {
                 answers.flush()?;
                 stage.flush()?;
-                return Ok(if matches!(next, NextItem::End) { Ended::Input } else { Ended::Stopped });
+                return Ok(if matches!(next, NextItem::End) { ServeEnd::Input } else { ServeEnd::Stopped });
             }
         }
     }

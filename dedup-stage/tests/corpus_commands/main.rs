@@ -3,6 +3,7 @@
 mod crowds;
 mod edges;
 mod known;
+mod mistakes;
 mod records;
 mod surroundings;
 mod working_files;

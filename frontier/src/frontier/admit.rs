@@ -12,7 +12,7 @@ use crate::host::lane::band;
 use crate::job::{Admission, FoundLink, Hold, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::trial::Trial;
-use crate::url::{End, Ended, Kept, Standing, State};
+use crate::url::{End, EndedAs, KeptLink, Standing, State};
 
 impl Frontier {
     /// Most redirect hops.
@@ -39,7 +39,7 @@ impl Frontier {
 
     /// Whether a URL (`id.url`) was answered with an error or not at all at its last visit. Answered from memory.
     pub fn has_no_page(&self, url: u64) -> bool {
-        matches!(self.urls.get(url), Some(Standing::Gone | Standing::Done(Ended::Error | Ended::Failed)))
+        matches!(self.urls.get(url), Some(Standing::Gone | Standing::Done(EndedAs::Error | EndedAs::Failed)))
     }
 
     /// The record of a URL; `None` if it was never met.
@@ -69,7 +69,7 @@ impl Frontier {
                 }
                 Ok(Admission::Seen)
             }
-            Some(Standing::Done(Ended::Redirected)) => {
+            Some(Standing::Done(EndedAs::Redirected)) => {
                 self.restart_chain(found, session)?;
                 Ok(Admission::Seen)
             }
@@ -110,7 +110,7 @@ impl Frontier {
         if !is_of_link(reason) {
             return Ok(false);
         }
-        let link = Kept { depth, source: Some(source), ..link };
+        let link = KeptLink { depth, source: Some(source), ..link };
         let Ok(url) = Url::parse(&link.url) else { return Ok(false) };
         if self.bounds.scope.as_ref().is_some_and(|scope| scope.admits(&url, depth).is_err()) {
             return Ok(false);
@@ -215,7 +215,7 @@ impl Frontier {
         let mut at = found.id;
         for hops in 1..=Self::MOST_HOPS {
             match self.urls.get(at.url) {
-                Some(Standing::Done(Ended::Redirected)) => match self.urls.state(at, session)? {
+                Some(Standing::Done(EndedAs::Redirected)) => match self.urls.state(at, session)? {
                     Some(State::Done(visit)) if let End::Redirected { target, .. } = visit.end => at = target,
                     _ => return Ok(()),
                 },
@@ -263,8 +263,8 @@ pub(super) fn hops(via: Via) -> u8 {
 }
 
 /// The part of a link that the record of a URL keeps if the link is not queued.
-pub(super) fn kept(found: &FoundLink<'_>) -> Kept {
-    Kept {
+pub(super) fn kept(found: &FoundLink<'_>) -> KeptLink {
+    KeptLink {
         url: found.url.as_str().into(),
         depth: found.depth,
         source: found.source,
@@ -274,7 +274,7 @@ pub(super) fn kept(found: &FoundLink<'_>) -> Kept {
 }
 
 /// Makes a link from the part that its record kept.
-pub(super) fn again<'a>(url: &'a Url, id: UrlId, link: &Kept, via: Via) -> FoundLink<'a> {
+pub(super) fn again<'a>(url: &'a Url, id: UrlId, link: &KeptLink, via: Via) -> FoundLink<'a> {
     FoundLink { url, id, depth: link.depth, priority: link.priority, merits: link.merits, source: link.source, via }
 }
 

@@ -26,7 +26,7 @@ use crate::host::lane::{era, era_start};
 use crate::host::queue::Queues;
 use crate::host::sleep_index;
 use crate::spaces;
-use crate::url::{Ended, Standing, Urls};
+use crate::url::{EndedAs, Standing, Urls};
 
 /// Asks for new decisions about the URLs that are held across the cut. To be called first, and to be committed before
 /// anything is copied.
@@ -122,5 +122,5 @@ fn was_fetched(id: UrlId, session: &Session) -> Result<bool> {
     let key = id.to_bytes();
     let Some(record) = session.get(spaces::URLS, &key)? else { return Ok(false) };
     let standing = Standing::of(&Urls::read(&key, &record)?.1);
-    Ok(matches!(standing, Standing::Done(Ended::Well | Ended::Redirected)))
+    Ok(matches!(standing, Standing::Done(EndedAs::Well | EndedAs::Redirected)))
 }

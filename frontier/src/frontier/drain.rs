@@ -135,9 +135,16 @@ impl Frontier {
         }
     }
 
-    /// A page that was not new, and whose URL was followed because its set has fallen, led to a new page.
-    pub fn fallen_led(&mut self, set: UrlSet, site: SiteId, session: &mut Session) {
-        if self.fallen.led(set, session) {
+    /// The number of pages that were fetched because their sets have fallen, and that were not new and have not led to
+    /// new pages yet.
+    pub fn fallen_in_vain(&self) -> u64 {
+        self.fallen.bad()
+    }
+
+    /// A page that was not new, and whose URL was followed because its set has fallen, led to a new page: by a link
+    /// (`is_direct`), or through other pages.
+    pub fn fallen_led(&mut self, set: UrlSet, site: SiteId, is_direct: bool, session: &mut Session) {
+        if self.fallen.led(set, is_direct, session) {
             self.release_set(set, site, session);
         }
     }

@@ -11,7 +11,7 @@ use crate::host::hosts;
 use crate::host::lane::{LaneKey, band};
 use crate::numbers::{HostId, rank};
 use crate::process::{Counted, Line};
-use crate::schedule::Phase;
+use crate::schedule::HostPhase;
 use crate::url::Visit;
 
 impl Frontier {
@@ -92,12 +92,12 @@ impl Frontier {
     pub(super) fn awake(&mut self, id: HostId) {
         let host = self.hosts.get_mut(id);
         match host.phase {
-            Phase::Idle(_) => self.settle(id),
-            Phase::Ready(..) => {
+            HostPhase::Idle(_) => self.settle(id),
+            HostPhase::Ready(..) => {
                 let rank = host.rank();
                 self.schedule.make_ready(id, &mut host.phase, host.site.domain, rank);
             }
-            Phase::Benched(line, ..) => {
+            HostPhase::Benched(line, ..) => {
                 let rank = host.rank();
                 self.schedule.make_ready(id, &mut host.phase, host.site.domain, rank);
                 // A host waits in the line of sitemaps only while its next job is a sitemap. The new entry may come
@@ -107,8 +107,8 @@ impl Frontier {
                 }
             }
             // The host waits for a robots.txt, and the new entry may not need that file.
-            Phase::Waiting(due, _) if due > host.pace.not_before => self.settle(id),
-            Phase::Waiting(..) | Phase::Parked(..) | Phase::Fetching => {}
+            HostPhase::Waiting(due, _) if due > host.pace.not_before => self.settle(id),
+            HostPhase::Waiting(..) | HostPhase::Parked(..) | HostPhase::Fetching => {}
         }
     }
 

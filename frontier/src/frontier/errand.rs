@@ -11,7 +11,7 @@ use crate::job::Outcome;
 use crate::numbers::{HostId, Millis};
 use crate::reason::Detail;
 use crate::robots::{Answer, RobotsRules};
-use crate::schedule::Phase;
+use crate::schedule::HostPhase;
 
 impl Frontier {
     /// At most this many redirects of a robots.txt are followed (RFC 9309, section 2.3.1.2).
@@ -175,7 +175,7 @@ impl Frontier {
             // Another host was asked on behalf of this one. This host waits as if it had been asked itself.
             host.pace.ended(at, &self.conduct.politeness);
         }
-        if let Phase::Waiting(..) = host.phase {
+        if let HostPhase::Waiting(..) = host.phase {
             // The host waited for these rules.
             self.settle(id);
         }

@@ -20,9 +20,9 @@ use crate::numbers::{HostId, Millis, score};
 use crate::process::Counted;
 use crate::reason::{Detail, SkipReason};
 use crate::robots::RobotsRules;
-use crate::schedule::Phase;
+use crate::schedule::HostPhase;
 use crate::trial::Stop;
-use crate::url::{Kept, State};
+use crate::url::{KeptLink, State};
 
 impl Frontier {
     /// At most this many URLs are refused in one call of [`Frontier::next`].
@@ -163,7 +163,7 @@ impl Frontier {
         let (sites, mut due) = (self.afar.asked.iter().copied().collect::<Vec<_>>(), None::<Millis>);
         for site in sites {
             let host = self.hosts.find(site).map(|id| (id, self.hosts.get(id)));
-            if host.is_some_and(|(_, host)| host.phase == Phase::Fetching) {
+            if host.is_some_and(|(_, host)| host.phase == HostPhase::Fetching) {
                 continue;
             }
             // A host with errands stays in memory.
@@ -196,7 +196,7 @@ impl Frontier {
                 due = due.into_iter().chain([later]).min();
                 continue;
             };
-            if let Phase::Parked(place) = self.hosts.get(id).phase {
+            if let HostPhase::Parked(place) = self.hosts.get(id).phase {
                 self.addresses.unpark(id, place);
             }
             return Ok(Next::Job(self.start(id, kind, url, task, None)));
@@ -218,7 +218,7 @@ impl Frontier {
     /// best URLs.
     fn must_wait_for_better_host(&self, id: HostId, now: Millis) -> bool {
         let host = self.hosts.get(id);
-        let (Phase::Ready(_, rank, _) | Phase::Benched(.., rank, _), Some(best)) =
+        let (HostPhase::Ready(_, rank, _) | HostPhase::Benched(.., rank, _), Some(best)) =
             (host.phase, self.schedule.best_awaited())
         else {
             return false;
@@ -349,7 +349,7 @@ impl Frontier {
             return self.withdrawn(entry.id, refusal.reason(), session);
         }
         let Entry { url, depth, source, priority, merits, .. } = entry;
-        let link = Kept { url, depth, source, priority, merits };
+        let link = KeptLink { url, depth, source, priority, merits };
         let state = match refusal {
             Refusal::Reason(reason, detail) => State::Refused { reason, detail, link },
             Refusal::Spent => State::stopped_for_budget(link),

@@ -16,7 +16,7 @@ use crate::hold::{StandIn, news, stand_in, template, url_sets};
 use crate::job::{Admission, FoundLink, Hold, Release, Via};
 use crate::reason::SkipReason;
 use crate::trial::{Stop, Trial, UrlSet};
-use crate::url::{HoldCause, Kept, Standing, State};
+use crate::url::{HoldCause, KeptLink, Standing, State};
 
 /// The decision about a link of a duplicate.
 pub(super) enum Way {
@@ -190,10 +190,10 @@ impl Frontier {
         Ok(match stand_in(&self.urls, counterpart, id, session)? {
             StandIn::Well(at) => self.decide(id, url, at, session)?,
             StandIn::Pending(at) => {
-                let is_of_other_domain = Strictness::between(id.site, at.site) == Strictness::OtherDomain;
-                if is_of_other_domain
-                    && (Ladder::get(pair_key(id, at), session)?.is_broken() || is_unlike(id, url, at, session)?)
-                {
+                let strictness = Strictness::between(id.site, at.site);
+                let has_parted =
+                    strictness != Strictness::SameHost && Ladder::get(pair_key(id, at), session)?.is_broken();
+                if has_parted || strictness == Strictness::OtherDomain && is_unlike(id, url, at, session)? {
                     return Ok(Way::Follow(Release::Pair));
                 }
                 self.urls.await_end(at.url);
@@ -213,9 +213,12 @@ impl Frontier {
     }
 
     /// Decides about a link whose counterpart was fetched well. Inside one registrable domain it is held, and not
-    /// tried.
+    /// tried, unless copies of the two hosts have parted.
     fn decide(&mut self, id: UrlId, url: &Url, counterpart: UrlId, session: &mut Session) -> Result<Way> {
         let strictness = Strictness::between(id.site, counterpart.site);
+        if strictness == Strictness::SameDomain && Ladder::get(pair_key(id, counterpart), session)?.is_broken() {
+            return Ok(Way::Follow(Release::Pair));
+        }
         if strictness != Strictness::OtherDomain {
             return Ok(Way::Hold(counterpart));
         }
@@ -235,7 +238,7 @@ impl Frontier {
     }
 
     /// Queues a URL that is held, stopped or refused. False if it was not queued.
-    pub(super) fn release(&mut self, id: UrlId, link: &Kept, via: Via, session: &mut Session) -> Result<bool> {
+    pub(super) fn release(&mut self, id: UrlId, link: &KeptLink, via: Via, session: &mut Session) -> Result<bool> {
         let Ok(url) = Url::parse(&link.url) else { return Ok(false) };
         Ok(self.admit(&again(&url, id, link, via), None, session)? == Admission::Queued)
     }

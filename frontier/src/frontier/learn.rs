@@ -7,8 +7,8 @@ use url::Url;
 
 use super::Frontier;
 use super::ladder_keys::{pair_key, stop_key};
-use crate::hold::ladder::{Ladder, LadderKey, Place, Strictness};
-use crate::hold::news::{Next, Showed};
+use crate::hold::ladder::{Ladder, LadderKey, LadderPlace, Strictness};
+use crate::hold::news::{AfterTrial, Showed};
 use crate::hold::works::{Task, Which};
 use crate::job::Job;
 use crate::numbers::Millis;
@@ -17,7 +17,7 @@ use crate::rules::{Content, Learned, Lesson, Shows, Unlike, shown_at};
 use crate::taught::{Brought, Taught};
 use crate::trial::Stop;
 use crate::trial::Trial;
-use crate::url::{Ended, Standing};
+use crate::url::{EndedAs, Standing};
 
 impl Frontier {
     /// Learns from an answer: about the group and the host of its URL, and, if it was a trial of news, about the template
@@ -139,7 +139,7 @@ impl Frontier {
         }
         for Unlike { site, other, folder } in unlike {
             if Strictness::between(site, other) == Strictness::OtherDomain && !self.is_elsewhere(site) {
-                let ladder_key = LadderKey { site, place: Place::PairIn(other, folder) };
+                let ladder_key = LadderKey { site, place: LadderPlace::PairIn(other, folder) };
                 Ladder::broken().put(ladder_key, session);
                 self.works.add(Task::Records { of: Some(site), which: Which::PairIn(other, folder) }, session);
             }
@@ -177,9 +177,9 @@ impl Frontier {
             self.works.add(Task::Records { of: Some(id.site), which: Which::News }, session);
         }
         match own {
-            Next::Release => self.works.add(Task::Template { anchor, follow: true }, session),
-            Next::Try => self.works.add(Task::Template { anchor, follow: false }, session),
-            Next::Nothing => {}
+            AfterTrial::Release => self.works.add(Task::Template { anchor, follow: true }, session),
+            AfterTrial::Try => self.works.add(Task::Template { anchor, follow: false }, session),
+            AfterTrial::Nothing => {}
         }
         Ok(())
     }
@@ -188,6 +188,16 @@ impl Frontier {
     pub(super) fn pair_lacks(&mut self, id: UrlId, counterpart: UrlId, session: &mut Session) -> Result<()> {
         if climb(pair_key(id, counterpart), Ladder::count_missing, session)? {
             self.works.add(Task::Records { of: Some(id.site), which: Which::Pair(counterpart.site) }, session);
+        }
+        Ok(())
+    }
+
+    /// A page that was a copy of a page of another host shows something else at a later visit. If several copies of
+    /// these two hosts do, the URLs that are held for counterparts there may show something else, too. They are
+    /// released.
+    pub fn copy_parted(&mut self, id: UrlId, original: UrlId, session: &mut Session) -> Result<()> {
+        if id.site != original.site && climb(pair_key(id, original), Ladder::count_parted, session)? {
+            self.works.add(Task::Records { of: Some(id.site), which: Which::Pair(original.site) }, session);
         }
         Ok(())
     }
@@ -236,7 +246,7 @@ impl Frontier {
         let Some(rules) = &mut self.rules else { return Ok(()) };
         let withdrawn = rules.tried(stop, agrees, session);
         let breaks = climb(ladder_key, |ladder| ladder.tried(agrees), session)?;
-        if let Place::Rule(rule, folder) = ladder_key.place
+        if let LadderPlace::Rule(rule, folder) = ladder_key.place
             && breaks
             && !withdrawn.contains(&rule)
         {
@@ -247,7 +257,7 @@ impl Frontier {
     }
 
     pub(super) fn is_well(&self, id: UrlId) -> bool {
-        self.urls.get(id.url) == Some(Standing::Done(Ended::Well))
+        self.urls.get(id.url) == Some(Standing::Done(EndedAs::Well))
     }
 
     /// Releases the URLs that a withdrawn rule stopped.

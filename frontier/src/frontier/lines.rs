@@ -5,7 +5,7 @@ use super::Frontier;
 use crate::job::JobKind;
 use crate::numbers::{HostId, Millis};
 use crate::process::Line;
-use crate::schedule::{Phase, Room};
+use crate::schedule::{HostPhase, Room};
 
 impl Frontier {
     /// Whether a host must wait until more answers are read, while this machine is behind.
@@ -27,7 +27,7 @@ impl Frontier {
         let is_of_large = self.hosts.is_of_large_domain(id);
         let host = self.hosts.get_mut(id);
         // A host that is in a line already has let the others go first.
-        let yields = is_of_large && matches!(host.phase, Phase::Ready(..));
+        let yields = is_of_large && matches!(host.phase, HostPhase::Ready(..));
         let full = |line: &Line| self.shares.is_full(*line) && (room == Room::Own || self.shares.is_strict(*line));
         let had_last = |line: &Line| yields && self.shares.had_last_slot(*line);
         let behind = self.shares.load.is_behind();

@@ -7,7 +7,7 @@ use super::Frontier;
 use crate::host::{Class, FirstAsleep, Hosts};
 use crate::numbers::{HostId, Millis};
 use crate::process::Counted;
-use crate::schedule::Phase;
+use crate::schedule::HostPhase;
 
 impl Frontier {
     /// A host sleeps for this time if it waits for something that may never come.
@@ -51,19 +51,19 @@ impl Frontier {
 
     fn can_sleep(&self, id: HostId) -> bool {
         let host = self.hosts.get(id);
-        host.errands.is_empty() && host.phase != Phase::Fetching
+        host.errands.is_empty() && host.phase != HostPhase::Fetching
     }
 
     fn put_to_sleep(&mut self, id: HostId, session: &mut Session) {
         let host = self.hosts.get_mut(id);
         let due = match host.phase {
-            Phase::Waiting(due, _) => due.min(self.now + Self::LONG),
-            Phase::Parked(place) => {
+            HostPhase::Waiting(due, _) => due.min(self.now + Self::LONG),
+            HostPhase::Parked(place) => {
                 self.addresses.unpark(id, place);
                 host.pace.not_before.max(self.now)
             }
             // A host that was never asked is not due before those that wait longer.
-            Phase::Idle(_) | Phase::Ready(..) | Phase::Benched(..) | Phase::Fetching => {
+            HostPhase::Idle(_) | HostPhase::Ready(..) | HostPhase::Benched(..) | HostPhase::Fetching => {
                 host.pace.not_before.max(self.now)
             }
         };

@@ -20,7 +20,7 @@ use crate::job::{Release, Via};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::reason::{Detail, SkipReason};
 use crate::trial::{Stop, Trial, UrlSet};
-use crate::url::{Kept, Standing, State, waiting};
+use crate::url::{KeptLink, Standing, State, waiting};
 
 /// The next step of a ready host.
 pub(super) enum HostAction {
@@ -253,7 +253,7 @@ impl Frontier {
         if self.conduct.on_duplicate != OnDuplicate::Drop {
             return Pass::Refuse(Refusal::Reason(SkipReason::Budget, Detail::None));
         }
-        let link = Kept { url: entry.url.clone(), ..Kept::default() };
+        let link = KeptLink { url: entry.url.clone(), ..KeptLink::default() };
         match self.followed_set(entry.id, &State::stopped_for_budget(link)) {
             Some(set) => Pass::Follow(set),
             None => Pass::Refuse(Refusal::Spent),
@@ -267,7 +267,7 @@ impl Frontier {
         let Some(ladder_key) = stop_key(&stop, rules, entry.id, url) else { return Ok(Pass::Fetch) };
         if !self.fallen.is_empty() {
             let Stop { rules, reason, representative } = stop.clone();
-            let link = Kept { url: entry.url.clone(), ..Kept::default() };
+            let link = KeptLink { url: entry.url.clone(), ..KeptLink::default() };
             let stopped = State::Stopped { rules, reason, representative, waits: None, link };
             if let Some(set) = self.followed_set(entry.id, &stopped) {
                 return Ok(Pass::Follow(set));

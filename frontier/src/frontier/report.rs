@@ -18,7 +18,7 @@ use crate::job::{AnswerCost, Job, JobKind, Outcome};
 use crate::numbers::{HostId, Millis};
 use crate::reason::{Detail, SkipReason};
 use crate::trial::Trial;
-use crate::url::{End, Ended, Note, Standing, State, Visit};
+use crate::url::{End, EndedAs, Note, Standing, State, Visit};
 
 impl Frontier {
     /// An address is used for this time before it is asked for again.
@@ -107,7 +107,7 @@ impl Frontier {
     ) -> Result<bool> {
         let next = self.weigh(id, &mut entry, job, outcome, at, session);
         let host = self.hosts.get_mut(id);
-        if let Next::PutBack = next {
+        if let EntryFate::PutBack = next {
             let packed = host.pack(&entry, &job.url, key.group);
             self.queues.put_back(&mut host.lanes, key, seq, packed);
             self.waits_again(id, key, &entry, session);
@@ -115,14 +115,14 @@ impl Frontier {
         }
         self.queues.finish(&mut host.lanes, key, session);
         match next {
-            Next::Refuse(reason) => {
+            EntryFate::Refuse(reason) => {
                 if entry.is_page() {
                     self.count_page(id, -1, session);
                 }
                 self.pass_over(entry, Refusal::Reason(reason, Detail::None), session)?;
                 Ok(false)
             }
-            Next::End { end, retry } if !retry || entry.attempts + 1 >= self.conduct.politeness.attempts => {
+            EntryFate::End { end, retry } if !retry || entry.attempts + 1 >= self.conduct.politeness.attempts => {
                 if entry.sitemap {
                     host.origins.file_ended(entry.id.url);
                 } else {
@@ -130,8 +130,8 @@ impl Frontier {
                 }
                 Ok(false)
             }
-            Next::End { .. } | Next::PutBack => {
-                entry.attempts += u32::from(matches!(next, Next::End { .. }));
+            EntryFate::End { .. } | EntryFate::PutBack => {
+                entry.attempts += u32::from(matches!(next, EntryFate::End { .. }));
                 let packed = host.pack(&entry, &job.url, key.group);
                 self.queues.push(&mut host.lanes, key, packed, session);
                 self.waits_again(id, key, &entry, session);
@@ -159,7 +159,7 @@ impl Frontier {
         outcome: &Outcome,
         at: Millis,
         session: &mut Session,
-    ) -> Next {
+    ) -> EntryFate {
         let politeness = &self.conduct.politeness;
         let host = self.hosts.get_mut(id);
         match *outcome {
@@ -188,29 +188,29 @@ impl Frontier {
                     Some(target) => End::Redirected { status, target },
                     None => End::Answered { status },
                 };
-                Next::End { end, retry: busy || again }
+                EntryFate::End { end, retry: busy || again }
             }
             Outcome::Failed(failure) => {
                 host.pace.failed(at, politeness);
-                Next::End { end: End::Failed { failure }, retry: failure.is_transient() }
+                EntryFate::End { end: End::Failed { failure }, retry: failure.is_transient() }
             }
             Outcome::Returned { requested: true } if entry.returned >= Self::NO_ROOM => {
                 host.pace.ended(at, politeness);
                 host.pace.wait_until(at + (Self::ROOM << (entry.attempts + 2).min(5)));
-                Next::End { end: End::Failed { failure: Failure::NoRoom }, retry: true }
+                EntryFate::End { end: End::Failed { failure: Failure::NoRoom }, retry: true }
             }
             Outcome::Later => {
                 host.pace.wait_until(at + Self::RETURNED);
-                Next::PutBack
+                EntryFate::PutBack
             }
-            Outcome::Refused(reason) => Next::Refuse(reason),
+            Outcome::Refused(reason) => EntryFate::Refuse(reason),
             _ => {
                 host.pace.ended(at, politeness);
                 let requested = matches!(outcome, Outcome::Returned { requested: true });
                 let wait = if requested { Self::ROOM << entry.returned.min(5) } else { Self::RETURNED };
                 host.pace.wait_until(at + wait);
                 entry.returned += u8::from(requested);
-                Next::PutBack
+                EntryFate::PutBack
             }
         }
     }
@@ -238,7 +238,7 @@ impl Frontier {
             _ => Note::Again,
         };
         self.urls.change(id, state, session)?;
-        let well = self.urls.get(id.url) == Some(Standing::Done(Ended::Well));
+        let well = self.urls.get(id.url) == Some(Standing::Done(EndedAs::Well));
         let awaited = match note {
             Note::None => false,
             Note::Awaited => true,
@@ -324,7 +324,7 @@ impl Frontier {
 
 /// What becomes of a queue entry whose request has ended.
 #[derive(Clone, Copy)]
-enum Next {
+enum EntryFate {
     /// The visit is over, unless the URL has attempts left and `retry` is set.
     End { end: End, retry: bool },
     /// It waits at the place in its queue that it had.

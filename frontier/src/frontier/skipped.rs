@@ -14,7 +14,7 @@ use crate::numbers::HostId;
 use crate::numbers::RuleId;
 use crate::reason::{Detail, SkipReason};
 use crate::spaces;
-use crate::url::{HoldCause, Kept, Note, Standing, State, Urls};
+use crate::url::{HoldCause, KeptLink, Note, Standing, State, Urls};
 
 /// A URL that is not fetched, for a line of `skipped.jsonl`.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,7 +208,7 @@ impl Frontier {
 impl Skipped {
     fn of(id: UrlId, state: State) -> Option<Self> {
         let is_news = matches!(state, State::HeldAs { cause: HoldCause::News { .. }, .. });
-        let of_link = |link: Kept, reason, detail, rules, known| Self {
+        let of_link = |link: KeptLink, reason, detail, rules, known| Self {
             url: link.url,
             id,
             reason,

@@ -21,7 +21,7 @@ use crate::job::{Release, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::spaces;
 use crate::trial::{Stop, Trial, UrlSet};
-use crate::url::{HoldCause, Kept, Standing, State, Urls, WaitPlace, held_for};
+use crate::url::{HoldCause, KeptLink, Standing, State, Urls, WaitPlace, held_for};
 
 /// The place at which a stopped URL counts as waiting, if it waits.
 type Waits = Option<WaitPlace>;
@@ -116,7 +116,13 @@ impl Frontier {
     }
 
     /// A link is held for the first of its counterparts that has not failed. If all have failed, it is queued.
-    fn hold_again(&mut self, id: UrlId, mut counterparts: Vec<UrlId>, link: Kept, session: &mut Session) -> Result<()> {
+    fn hold_again(
+        &mut self,
+        id: UrlId,
+        mut counterparts: Vec<UrlId>,
+        link: KeptLink,
+        session: &mut Session,
+    ) -> Result<()> {
         let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
         let found = again(&url, id, &link, Via::Link);
         let before = counterparts.clone();
@@ -143,7 +149,13 @@ impl Frontier {
 
     /// A stopped URL is tried, stays stopped, or is queued because its representative has failed. If it waited, the
     /// change of its state says that it waits no longer. If it did not wait, it was decided about before.
-    fn stop_again(&mut self, id: UrlId, stop: Stop, (waits, link): (Waits, Kept), session: &mut Session) -> Result<()> {
+    fn stop_again(
+        &mut self,
+        id: UrlId,
+        stop: Stop,
+        (waits, link): (Waits, KeptLink),
+        session: &mut Session,
+    ) -> Result<()> {
         let (Ok(url), Some(anchor)) = (Url::parse(&link.url), stop.representative) else { return Ok(()) };
         let ladder_key = self.rules.as_ref().and_then(|rules| stop_key(&stop, rules, id, &url));
         match stand_in(&self.urls, anchor, id, session)? {
@@ -184,7 +196,7 @@ impl Frontier {
         &mut self,
         id: UrlId,
         stop: Stop,
-        (waits, link): (Waits, Kept),
+        (waits, link): (Waits, KeptLink),
         before: (UrlId, Waits),
         session: &mut Session,
     ) -> Result<()> {
@@ -327,7 +339,7 @@ impl Frontier {
             (Which::All { stopped: true }, State::Stopped { representative: Some(_), .. })
             | (Which::All { .. }, State::Stopped { reason: SkipReason::Budget, .. }) => Release::Mode,
             (Which::Late, State::Stopped { representative: Some(_), link, .. }) => {
-                let last = Kept { priority: 0.0, ..link.clone() };
+                let last = KeptLink { priority: 0.0, ..link.clone() };
                 return self.release(id, &last, Via::Released { why: Release::Mode }, session).map(|_| ());
             }
             (Which::Overtaking(ahead), state) => return self.overtake_with(id, state, *ahead, session),

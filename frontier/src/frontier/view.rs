@@ -14,7 +14,7 @@ use crate::host::note::HostNote;
 use crate::host::{Expected, Host, Hosts};
 use crate::job::{Merits, Via};
 use crate::numbers::Millis;
-use crate::schedule::Phase;
+use crate::schedule::HostPhase;
 use crate::url::{Counters, Standing};
 
 /// Totals for the progress line.
@@ -157,15 +157,15 @@ impl Frontier {
         use crate::host::addresses::HostAddresses;
         for (_, host) in self.hosts.iter() {
             let state = match host.phase {
-                Phase::Idle(_) => HostState::Idle,
-                Phase::Fetching => HostState::Fetching,
-                Phase::Waiting(due, _) if host.pace.is_troubled() => HostState::BackingOff(due),
+                HostPhase::Idle(_) => HostState::Idle,
+                HostPhase::Fetching => HostState::Fetching,
+                HostPhase::Waiting(due, _) if host.pace.is_troubled() => HostState::BackingOff(due),
                 _ if matches!(host.addresses, HostAddresses::Unknown | HostAddresses::Unresolved(_)) => {
                     HostState::Preparing
                 }
                 // The host waits for a robots.txt, and not for its delay.
-                Phase::Waiting(due, _) if due > host.pace.not_before => HostState::Preparing,
-                Phase::Waiting(..) | Phase::Ready(..) | Phase::Benched(..) | Phase::Parked(..) => {
+                HostPhase::Waiting(due, _) if due > host.pace.not_before => HostState::Preparing,
+                HostPhase::Waiting(..) | HostPhase::Ready(..) | HostPhase::Benched(..) | HostPhase::Parked(..) => {
                     HostState::Waiting(host.pace.not_before)
                 }
             };

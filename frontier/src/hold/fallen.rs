@@ -14,17 +14,24 @@ use crate::trial::UrlSet;
 /// The results of the URLs of a set that were followed since it fell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Results {
-    /// Pages that are new, or have led to new ones.
+    /// Pages that are new, or link to new ones.
     good: u32,
     /// Pages that are not new, and have not led to new ones yet.
     bad: u32,
     /// Whether the set is a family, or siblings. These may have URLs of many hosts.
     wide: bool,
+    /// The number of bad pages since the last good one.
+    row: u32,
 }
 
 impl Results {
     fn are_worth_it(self) -> bool {
-        self.bad < Fallen::ONE_GOOD_IN * (self.good + 1)
+        // However many good pages there were, a long row of bad ones ends it.
+        self.row < Fallen::MOST_IN_A_ROW && self.bad < Fallen::ONE_GOOD_IN.saturating_mul(self.good.saturating_add(1))
+    }
+
+    fn add_good(&mut self) {
+        (self.good, self.row) = (self.good.saturating_add(1), 0);
     }
 }
 
@@ -40,6 +47,8 @@ const TAG: u8 = b'l';
 impl Fallen {
     /// The URLs of a set are followed while at least one page in about this many is good.
     pub const ONE_GOOD_IN: u32 = 20;
+    /// The URLs of a set are not followed any more after at most this many bad pages in a row.
+    const MOST_IN_A_ROW: u32 = 400;
 
     /// The sets on record.
     pub fn open(session: &Session) -> Result<Self> {
@@ -73,7 +82,7 @@ impl Fallen {
     /// A set falls. `good` is the number of good pages with which its results begin. `wide`: the set is a family, or
     /// siblings.
     pub fn add(&mut self, set: UrlSet, wide: bool, good: u32, session: &mut Session) {
-        self.sets.entry(set).or_insert(Results { good, bad: 0, wide });
+        self.sets.entry(set).or_insert(Results { good, bad: 0, wide, row: 0 });
         self.save(set, session);
     }
 
@@ -86,13 +95,24 @@ impl Fallen {
     /// because the set is followed again. (A wide set is released again only a few times; its held URLs then wait for
     /// the rescue.)
     pub fn brought(&mut self, set: UrlSet, new: bool, session: &mut Session) -> bool {
-        self.change(set, session, |results| *(if new { &mut results.good } else { &mut results.bad }) += 1)
+        self.change(set, session, |results| match new {
+            true => results.add_good(),
+            false => (results.bad, results.row) = (results.bad + 1, results.row + 1),
+        })
     }
 
-    /// A page that was not new led to one that is. The result is that of [`Fallen::brought`].
-    pub fn led(&mut self, set: UrlSet, session: &mut Session) -> bool {
+    /// The bad pages of all sets.
+    pub fn bad(&self) -> u64 {
+        self.sets.values().map(|results| u64::from(results.bad)).sum()
+    }
+
+    /// A page that was not new led to one that is: by a link (`is_direct`), or through other pages. The result is that
+    /// of [`Fallen::brought`].
+    pub fn led(&mut self, set: UrlSet, is_direct: bool, session: &mut Session) -> bool {
         self.change(set, session, |results| {
-            results.good += 1;
+            if is_direct {
+                results.add_good();
+            }
             results.bad = results.bad.saturating_sub(1);
         })
     }
@@ -116,11 +136,15 @@ impl Fallen {
     }
 }
 
-/// Decodes the results of a set. Earlier versions wrote them without `wide`.
+/// Decodes the results of a set. Earlier versions wrote them without `row`, and before without `wide`.
 fn decode(value: &[u8]) -> Result<Results> {
-    codec::decode(value, "a set that fell").or_else(|error| {
-        let (good, bad) = codec::decode(value, "a set that fell").map_err(|_| error)?;
-        Ok(Results { good, bad, wide: false })
+    const NAME: &str = "a set that fell";
+    codec::decode(value, NAME).or_else(|error| {
+        let with_wide = codec::decode(value, NAME);
+        let (good, bad, wide) = with_wide
+            .or_else(|_| codec::decode(value, NAME).map(|(good, bad)| (good, bad, false)))
+            .map_err(|_| error)?;
+        Ok(Results { good, bad, wide, row: 0 })
     })
 }
 
@@ -149,10 +173,31 @@ mod tests {
         }
         fallen.brought(set, false, &mut session);
         assert!(fallen.has(set) && !fallen.are_followed(set), "twenty pages brought nothing");
-        assert!(fallen.led(set, &mut session), "one of them led to something");
-        assert!(fallen.are_followed(set) && !fallen.led(set, &mut session), "it is followed again once");
+        assert!(fallen.led(set, true, &mut session), "one of them led to something");
+        assert!(fallen.are_followed(set) && !fallen.led(set, true, &mut session), "it is followed again once");
         session.commit().unwrap();
         assert!(Fallen::open(&session).unwrap().are_followed(set));
+    }
+
+    /// Catches an endless chain that is followed because of many good pages before it.
+    #[test]
+    fn a_long_row_of_pages_in_vain_ends_it() {
+        let mut session = Session::new(Box::new(Memory::default()));
+        let (mut fallen, set) = (Fallen::default(), UrlSet(7));
+        fallen.add(set, false, 0, &mut session);
+        (0..1_000).for_each(|_| _ = fallen.brought(set, true, &mut session));
+        let in_vain = (0..5_000).take_while(|_| {
+            fallen.brought(set, false, &mut session);
+            fallen.are_followed(set)
+        });
+        assert_eq!(in_vain.count() as u32, Fallen::MOST_IN_A_ROW - 1);
+        assert_eq!(fallen.bad(), u64::from(Fallen::MOST_IN_A_ROW));
+        // A new page far behind it says nothing of the pages between.
+        (0..50).for_each(|_| _ = fallen.led(set, false, &mut session));
+        assert!(!fallen.are_followed(set) && fallen.led(set, true, &mut session) && fallen.are_followed(set));
+        for bytes in [codec::encode(&(3_u32, 5_u32, true)), codec::encode(&(3_u32, 5_u32))] {
+            assert_eq!((decode(&bytes).unwrap().good, decode(&bytes).unwrap().bad), (3, 5));
+        }
     }
 
     #[test]

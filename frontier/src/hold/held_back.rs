@@ -13,7 +13,7 @@ use dedup_stage::url::UrlId;
 use super::sample::Drawn;
 use super::url_sets::{UrlSets, url_sets};
 use crate::spaces;
-use crate::url::{Ended, Standing, State, Urls};
+use crate::url::{EndedAs, Standing, State, Urls};
 
 /// What the last look found.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ impl Item {
 
     fn drawn(&self, id: UrlId, urls: &Urls) -> Drawn {
         let standing = self.stands_in.and_then(|other| urls.get(other));
-        let covered = matches!(standing, Some(Standing::Done(Ended::Well | Ended::Redirected)));
+        let covered = matches!(standing, Some(Standing::Done(EndedAs::Well | EndedAs::Redirected)));
         Drawn { id, sets: self.sets, covered, depth: self.depth, stands_in: self.stands_in }
     }
 }
@@ -113,7 +113,7 @@ mod tests {
     use dedup_stage::url::SiteId;
 
     use super::*;
-    use crate::url::{End, Kept, Visit};
+    use crate::url::{End, KeptLink, Visit};
 
     /// Changes the states of random URLs, few of them and many, and compares each look with a scan.
     #[test]
@@ -126,7 +126,7 @@ mod tests {
         for crowd in [12, 60, 12, 200] {
             for step in 0..400 {
                 let one = id(random.u64(1..crowd));
-                let link = Kept { url: "http://a.test/x".into(), depth: random.u32(0..9), ..Kept::default() };
+                let link = KeptLink { url: "http://a.test/x".into(), depth: random.u32(0..9), ..KeptLink::default() };
                 let held = State::HeldFor { counterparts: vec![id(random.u64(1..crowd))], link };
                 let done = State::Done(Visit { number: 1, end: End::Answered { status: 200 } });
                 // A change that the table does not have changes nothing.

@@ -28,12 +28,12 @@ pub struct LadderKey {
     /// The host whose URLs are held or stopped.
     pub site: SiteId,
     /// The reason and the place.
-    pub place: Place,
+    pub place: LadderPlace,
 }
 
 /// The reason and the place in a [`LadderKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum LadderPlace {
     /// Links are held for counterparts on this host, which is of another domain.
     Pair(SiteId),
     /// The same, but only links to the folder with this hash. Such a ladder is on record only if it is broken, because
@@ -63,8 +63,8 @@ pub struct Ladder {
     out: u32,
     /// URLs held or stopped since the last trial.
     since: u32,
-    /// Not used any more. (Earlier versions counted here the URLs that wait: [`crate::url::waiting_urls`].)
-    unused: u32,
+    /// Pages that were copies of their counterparts, and that showed something else at a later visit.
+    parted: u32,
     /// Counterparts that were never met, failed, or were still queued when their links or the URLs stopped for them
     /// were fetched before them (`frontier/overtake.rs`).
     missing: u32,
@@ -109,6 +109,8 @@ impl Ladder {
     /// The ladder breaks if more than this many counterparts are missing, and if these are more than the trials that
     /// agreed. A site that copies a few pages of another site, and only links to the rest, is no mirror.
     const MISSING: u32 = 4;
+    /// The ladder of a pair of hosts breaks if this many of its copies have parted.
+    const PARTED: u32 = 3;
 
     /// The ladder of a rule that `agreed` pairs of this place have proved.
     pub fn proven(agreed: u32) -> Self {
@@ -188,6 +190,14 @@ impl Ladder {
         breaks
     }
 
+    /// A copy showed something else at a later visit. True if the ladder breaks now.
+    pub fn count_parted(&mut self) -> bool {
+        self.parted = self.parted.saturating_add(1);
+        let breaks = self.parted >= Self::PARTED && !self.is_broken;
+        self.is_broken |= breaks;
+        breaks
+    }
+
     /// Whether the ladder is broken: nothing more is held or stopped for this reason in this place.
     pub fn is_broken(&self) -> bool {
         self.is_broken
@@ -199,8 +209,8 @@ impl Ladder {
             Some(bytes) => codec::decode(&bytes, "how trials went").or_else(|error| {
                 // As earlier versions wrote it.
                 let earlier = codec::decode(&bytes, "how trials went").map_err(|_| error)?;
-                let (agreed, out, since, unused, missing, is_broken) = earlier;
-                Ok(Self { agreed, out, since, unused, missing, is_broken, pairs: 0 })
+                let (agreed, out, since, parted, missing, is_broken) = earlier;
+                Ok(Self { agreed, out, since, parted, missing, is_broken, pairs: 0 })
             }),
             None => Ok(Self::default()),
         }
@@ -218,16 +228,18 @@ pub const TAG: u8 = b't';
 impl LadderKey {
     /// The place at which URLs wait, if this is the ladder of a rule.
     pub fn wait_place(&self) -> Option<WaitPlace> {
-        if let Place::Rule(rule, folder) = self.place { Some(WaitPlace { rule, folder }) } else { None }
+        if let LadderPlace::Rule(rule, folder) = self.place { Some(WaitPlace { rule, folder }) } else { None }
     }
 
     fn bytes(self) -> Vec<u8> {
         let place = match self.place {
-            Place::Pair(other) => xxh3_64(&[&b"pair"[..], &other.to_bytes()].concat()),
-            Place::PairIn(other, folder) => {
+            LadderPlace::Pair(other) => xxh3_64(&[&b"pair"[..], &other.to_bytes()].concat()),
+            LadderPlace::PairIn(other, folder) => {
                 xxh3_64(&[&b"pair in"[..], &other.to_bytes(), &folder.to_be_bytes()].concat())
             }
-            Place::Rule(rule, folder) => xxh3_64(&[&b"rule"[..], &rule.to_be_bytes(), &folder.to_be_bytes()].concat()),
+            LadderPlace::Rule(rule, folder) => {
+                xxh3_64(&[&b"rule"[..], &rule.to_be_bytes(), &folder.to_be_bytes()].concat())
+            }
         };
         [&self.site.to_bytes()[..], &[TAG], &place.to_be_bytes()].concat()
     }
@@ -250,6 +262,13 @@ mod tests {
             }
         }
         tried
+    }
+
+    #[test]
+    fn several_copies_that_part_break_it() {
+        let mut ladder = Ladder { agreed: 50, ..Ladder::default() };
+        assert!((1..Ladder::PARTED).all(|_| !ladder.count_parted()) && !ladder.is_broken());
+        assert!(ladder.count_parted() && ladder.is_broken() && !ladder.count_parted(), "it breaks once");
     }
 
     #[test]
@@ -283,7 +302,7 @@ mod tests {
     #[test]
     fn a_ladder_of_an_earlier_version_is_read() {
         let mut session = Session::new(Box::new(dedup_stage::store::Memory::default()));
-        let key = LadderKey { site: SiteId::default(), place: Place::Rule(7, 8) };
+        let key = LadderKey { site: SiteId::default(), place: LadderPlace::Rule(7, 8) };
         session.put(spaces::RULES, key.bytes(), codec::encode(&(33u32, 1u32, 5u32, 2u32, 0u32, true)));
         let ladder = Ladder::get(key, &session).unwrap();
         assert_eq!((ladder.agreed, ladder.pairs, ladder.is_broken), (33, 0, true));

@@ -3,7 +3,7 @@
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
 
-use crate::url::{End, Ended, Standing, State, Urls};
+use crate::url::{End, EndedAs, Standing, State, Urls};
 
 /// What stands in for a held or stopped URL: where its counterpart or representative leads, and whether that was
 /// fetched, is still queued, or failed.
@@ -38,16 +38,16 @@ pub fn stand_in(urls: &Urls, id: UrlId, of: UrlId, session: &Session) -> Result<
         steps += 1;
         let next = match urls.get(at.url) {
             None => None,
-            Some(Standing::Queued { .. } | Standing::Open { .. } | Standing::Done(Ended::Well))
+            Some(Standing::Queued { .. } | Standing::Open { .. } | Standing::Done(EndedAs::Well))
                 if urls.is_away(at.site) =>
             {
                 None
             }
             Some(Standing::Queued { .. } | Standing::Open { .. }) => return Ok(StandIn::Pending(at)),
-            Some(Standing::Done(Ended::Well) | Standing::HeldAs { known: true }) => return Ok(StandIn::Well(at)),
+            Some(Standing::Done(EndedAs::Well) | Standing::HeldAs { known: true }) => return Ok(StandIn::Well(at)),
             Some(Standing::HeldAs { known: false }) => return Ok(StandIn::News),
-            Some(Standing::Done(Ended::Error | Ended::Failed) | Standing::Gone | Standing::Refused(_)) => None,
-            Some(Standing::Done(Ended::Redirected) | Standing::HeldFor | Standing::Stopped { .. }) => {
+            Some(Standing::Done(EndedAs::Error | EndedAs::Failed) | Standing::Gone | Standing::Refused(_)) => None,
+            Some(Standing::Done(EndedAs::Redirected) | Standing::HeldFor | Standing::Stopped { .. }) => {
                 match urls.state(at, session)? {
                     Some(State::Done(visit)) => match visit.end {
                         End::Redirected { target, .. } => Some(target),

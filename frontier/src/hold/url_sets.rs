@@ -91,10 +91,10 @@ fn parent(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::url::Kept;
+    use crate::url::KeptLink;
 
     fn of(url: &str) -> UrlSets {
-        let link = Kept { url: url.into(), ..Kept::default() };
+        let link = KeptLink { url: url.into(), ..KeptLink::default() };
         url_sets(UrlId::default(), &State::HeldFor { counterparts: Vec::new(), link }).unwrap()
     }
 
@@ -102,7 +102,7 @@ mod tests {
     fn hosts_that_look_like_copies_of_one_domain_have_families_in_common() {
         let of = |domain: u64, other: u64| {
             let site = |domain| SiteId { domain, host: domain };
-            let link = Kept { url: "http://a/own/1".into(), ..Kept::default() };
+            let link = KeptLink { url: "http://a/own/1".into(), ..KeptLink::default() };
             let counterparts = vec![UrlId { site: site(other), url: 1 }];
             url_sets(UrlId { site: site(domain), url: 7 }, &State::HeldFor { counterparts, link }).unwrap()
         };

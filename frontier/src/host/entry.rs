@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::{Merits, Via};
 use crate::trial::Trial;
-use crate::url::compact::{Source, Worth};
+use crate::url::compact::{CompactPriority, Source};
 
 /// A queue entry: a URL that waits for its turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,7 @@ struct Stored<'a> {
     returned: u8,
     via: Via,
     source: Source,
-    worth: Worth,
+    worth: CompactPriority,
     trial: Option<Trial>,
     url: Cow<'a, str>,
 }
@@ -73,7 +73,7 @@ impl Packed {
             returned: entry.returned,
             via: entry.via,
             source: Source::of(entry.source, entry.id.site),
-            worth: Worth::of(entry.priority, entry.merits),
+            worth: CompactPriority::of(entry.priority, entry.merits),
             trial: entry.trial.as_deref().cloned(),
             url: Cow::Borrowed(rest.unwrap_or(&entry.url)),
         };

@@ -42,8 +42,8 @@ use url::Url;
 use crate::failure::Failure;
 use crate::job::Outcome;
 use crate::numbers::{Millis, Rank, rank};
-use crate::process::{Counted, Line, Progress, Shares, Usage};
-use crate::schedule::Phase;
+use crate::process::{Counted, Line, Progress, Shares, SlotUsage};
+use crate::schedule::HostPhase;
 use crate::spaces;
 use addresses::HostAddresses;
 use budget::{Budget, Limits};
@@ -89,11 +89,11 @@ pub struct Host {
     /// Its name as in URLs, without the dot that may end it.
     pub name: Box<str>,
     /// Its place in the schedule.
-    pub phase: Phase,
+    pub phase: HostPhase,
     /// How it has used its slots.
     pub progress: Progress,
     /// How much of the time it holds a slot.
-    pub usage: Usage,
+    pub usage: SlotUsage,
     /// As what it is counted among the hosts that have work.
     pub counted: Counted,
     /// The rank of its best URL, for which other hosts may wait; `None` if no host should wait for this one.
@@ -148,9 +148,9 @@ impl Host {
         Self {
             site,
             name: name.into(),
-            phase: Phase::NEW,
+            phase: HostPhase::NEW,
             progress: Progress::default(),
-            usage: Usage::default(),
+            usage: SlotUsage::default(),
             counted: Counted::default(),
             awaited: None,
             called: false,

@@ -17,7 +17,7 @@ use crate::numbers::{PhaseNumber, Rank, score};
 
 /// The place of a host in the line of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PlaceInLine {
     /// The address.
     pub address: AddressId,
     /// Whether the host was proven when it came.
@@ -73,16 +73,16 @@ impl AddressLine {
     }
 
     /// A host comes.
-    pub fn enter(&mut self, host: HostId, place: Place) {
-        let Place { domain, rank, number, .. } = place;
+    pub fn enter(&mut self, host: HostId, place: PlaceInLine) {
+        let PlaceInLine { domain, rank, number, .. } = place;
         let class = self.class(place.proven);
         class.hosts.insert((domain, rank, number, host));
         class.put_in_order(domain, None);
     }
 
     /// A host leaves before its turn. False if it was not there.
-    pub fn leave(&mut self, host: HostId, place: Place) -> bool {
-        let Place { domain, rank, number, .. } = place;
+    pub fn leave(&mut self, host: HostId, place: PlaceInLine) -> bool {
+        let PlaceInLine { domain, rank, number, .. } = place;
         let class = self.class(place.proven);
         let was_there = class.hosts.remove(&(domain, rank, number, host));
         class.put_in_order(domain, None);
@@ -145,12 +145,12 @@ mod tests {
     use super::*;
 
     /// A host of a domain with a URL of this rank.
-    fn place(domain: u64, proven: bool, rank: Rank, number: PhaseNumber) -> Place {
-        Place { address: 0, proven, domain, rank, number }
+    fn place(domain: u64, proven: bool, rank: Rank, number: PhaseNumber) -> PlaceInLine {
+        PlaceInLine { address: 0, proven, domain, rank, number }
     }
 
     /// The domains that have the next turns. Each host comes again at once.
-    fn turns(line: &mut AddressLine, places: &mut [Place], turns: usize) -> Vec<u64> {
+    fn turns(line: &mut AddressLine, places: &mut [PlaceInLine], turns: usize) -> Vec<u64> {
         let mut had = Vec::new();
         for turn in 0..turns {
             let host = line.pop().unwrap();

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::address_line::{AddressLine, Place};
+use super::address_line::{AddressLine, PlaceInLine};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::numbers::{PhaseNumber, Rank};
 
@@ -114,10 +114,10 @@ impl Addresses {
 
     /// Puts a host in the line of an address. `domain` is the hash of its registrable domain, `rank` that of its best
     /// URL. Returns its place there.
-    pub fn park(&mut self, host: HostId, address: AddressId, proven: bool, domain: u64, rank: Rank) -> Place {
+    pub fn park(&mut self, host: HostId, address: AddressId, proven: bool, domain: u64, rank: Rank) -> PlaceInLine {
         self.number += 1;
         self.parked += 1;
-        let place = Place { address, proven, domain, rank, number: self.number };
+        let place = PlaceInLine { address, proven, domain, rank, number: self.number };
         let address = &mut self.addresses[place.address as usize];
         if address.line.is_empty() {
             self.calls.insert((address.not_before, place.address));
@@ -127,7 +127,7 @@ impl Addresses {
     }
 
     /// A host leaves the line before it is called.
-    pub fn unpark(&mut self, host: HostId, place: Place) {
+    pub fn unpark(&mut self, host: HostId, place: PlaceInLine) {
         if self.addresses[place.address as usize].line.leave(host, place) {
             self.parked -= 1;
         }

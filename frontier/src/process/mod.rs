@@ -8,9 +8,9 @@ mod rate;
 mod shares;
 mod usage;
 
-pub use address_line::Place;
+pub use address_line::PlaceInLine;
 pub use addresses::Addresses;
 pub use load::Load;
 pub use rate::Rate;
 pub use shares::{Counted, Line, Progress, Shares};
-pub use usage::Usage;
+pub use usage::SlotUsage;

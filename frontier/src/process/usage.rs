@@ -4,7 +4,7 @@ use crate::numbers::Millis;
 
 /// The share of the lately passed time for which a host held a slot.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Usage {
+pub struct SlotUsage {
     /// When its last job began.
     began: Millis,
     /// For how long the last job held its slot; `None` while it is open.
@@ -15,7 +15,7 @@ pub struct Usage {
     span: f32,
 }
 
-impl Usage {
+impl SlotUsage {
     /// The weight of a job, relative to that of the next one.
     const FADES: f32 = 0.75;
 
@@ -54,8 +54,8 @@ mod tests {
 
     #[test]
     fn the_share_follows_what_the_host_does() {
-        let (mut usage, mut at) = (Usage::default(), 1_000);
-        let mut jobs = |usage: &mut Usage, count: u32, held: Millis, pause: Millis| {
+        let (mut usage, mut at) = (SlotUsage::default(), 1_000);
+        let mut jobs = |usage: &mut SlotUsage, count: u32, held: Millis, pause: Millis| {
             for _ in 0..count {
                 usage.begins(at);
                 usage.ends(at + held);

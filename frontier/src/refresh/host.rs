@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::market::{Demand, Kept, Market};
+use super::market::{CompactDemand, Demand, Market};
 use super::prior::{Effects, Prior};
 use super::settings::{LESSON_SHARE, Settings};
 use super::signals::Signals;
@@ -29,7 +29,7 @@ pub(super) struct Host {
     /// use a part of the budget.
     pub pressed: f32,
     /// The demand at the last review.
-    pub demand: Kept,
+    pub demand: CompactDemand,
     /// Clusters whose representative is here.
     pub pages: u32,
     /// Clusters that had been visited again, at the last review.
@@ -81,7 +81,7 @@ impl Host {
         self.lessons_take = (2.0 * unknown as f32 / pace.max(f32::MIN_POSITIVE)).max(2.0);
         shared.lessons += self.lessons();
         shared.market.change((&self.demand.demand(), self.allows), (&Demand::default(), self.allows));
-        self.demand = Kept::new(demand);
+        self.demand = CompactDemand::new(demand);
         shared.market.change((&Demand::default(), self.allows), (&self.demand.demand(), self.allows));
     }
 

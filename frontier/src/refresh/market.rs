@@ -61,15 +61,15 @@ impl Demand {
 /// A demand with one byte for each price, because there is one of these for every host. Eight steps make a power of
 /// two.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept([u8; PRICES]);
+pub struct CompactDemand([u8; PRICES]);
 
-impl Default for Kept {
+impl Default for CompactDemand {
     fn default() -> Self {
         Self([0; PRICES])
     }
 }
 
-impl Kept {
+impl CompactDemand {
     /// The lowest demand that does not count as none, as a logarithm (base 2): one fetch in more than twenty years.
     const LEAST: f32 = -13.0;
 
@@ -138,11 +138,11 @@ mod tests {
     #[test]
     fn what_is_kept_is_within_a_step() {
         let demand = demand(300.0);
-        let kept = Kept::new(&demand).demand();
+        let kept = CompactDemand::new(&demand).demand();
         for (kept, exact) in kept.0.iter().zip(demand.0) {
             assert!((kept / exact).log2().abs() <= 0.07, "{kept} {exact}");
         }
-        assert_eq!(Kept::new(&Demand::default()).demand(), Demand::default(), "nothing is nothing");
+        assert_eq!(CompactDemand::new(&Demand::default()).demand(), Demand::default(), "nothing is nothing");
     }
 
     #[test]

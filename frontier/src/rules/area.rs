@@ -1,7 +1,7 @@
 //! Areas of URLs, and the test that tells which of them are traps. An area is a folder, or the queries of one path.
 //!
 //! A page is *barren* if its text was known and it has no new link out of its area. (The engine decides this:
-//! `crawler/src/engine/barren.rs`.) The test is a cumulative sum over the pages of an area. Each page adds the
+//! `crawler/src/engine/answers/barren.rs`.) The test is a cumulative sum over the pages of an area. Each page adds the
 //! log-likelihood ratio of "99 in 100 are barren" against "nine in ten are barren"; the sum is never below zero. So
 //! [`RUN`] barren pages in a row prove a trap. A page that brought something lowers the sum, so more barren pages are
 //! needed after it. In an area in which one page in ten brings something, [`RUN`] barren pages in a row come up once

@@ -18,7 +18,7 @@ use crate::numbers::RuleId;
 use crate::reason::SkipReason;
 use crate::spaces;
 use crate::trial::Stop;
-use crate::url::{Ended, Standing, State, Urls};
+use crate::url::{EndedAs, Standing, State, Urls};
 
 /// The learned rules, the candidates, and the areas that are watched.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Rules {
         }
         // Before the rule was proven, the mirror may have been fetched first.
         for (rule, other) in self.proven.mirrored(url) {
-            if urls.get(other.url) == Some(Standing::Done(Ended::Well)) {
+            if urls.get(other.url) == Some(Standing::Done(EndedAs::Well)) {
                 return Ok(Some((self.stop(vec![rule], other), StandIn::Well(other))));
             }
         }
@@ -314,7 +314,7 @@ impl Rules {
         let folders = folders.into_iter().map(|(folder, agreed)| (site, folder, agreed));
         let mirrored = mirrored.into_iter().map(|(folder, agreed)| (target, folder, agreed));
         for (site, folder, agreed) in folders.chain(mirrored) {
-            let ladder_key = LadderKey { site, place: ladder::Place::Rule(rule, folder) };
+            let ladder_key = LadderKey { site, place: ladder::LadderPlace::Rule(rule, folder) };
             Ladder::proven(agreed).put(ladder_key, session);
         }
         for (class, member) in members {
@@ -335,7 +335,7 @@ impl Rules {
         if !self.proven.is_trap(&area) && self.areas.page(&area, lesson) {
             let proof = Areas::PROOF;
             if let Some(rule) = self.proven.add(lesson.id.site, Statement::Trap(area), proof, session) {
-                let ladder_key = LadderKey { site: lesson.id.site, place: ladder::Place::Rule(rule, 0) };
+                let ladder_key = LadderKey { site: lesson.id.site, place: ladder::LadderPlace::Rule(rule, 0) };
                 Ladder::proven(proof.agreed).put(ladder_key, session);
             }
         }
@@ -387,7 +387,7 @@ fn shown(class: UrlId, shows: Shows<'_>, urls: &Urls, session: &Session) -> Resu
 
 /// The content of a URL at its last visit, if that visit ended well.
 pub(crate) fn shown_at(id: UrlId, shows: Shows<'_>, urls: &Urls, session: &Session) -> Result<Option<Content>> {
-    if urls.get(id.url) != Some(Standing::Done(Ended::Well)) {
+    if urls.get(id.url) != Some(Standing::Done(EndedAs::Well)) {
         return Ok(None);
     }
     match urls.state(id, session)? {

@@ -101,7 +101,7 @@ pub struct Lesson<'a> {
     /// The URL of an earlier page that shows the same.
     pub twin: Option<&'a Url>,
     /// Whether the page brought nothing: no new text, and no new link out of its area. The engine decides this
-    /// (`crawler/src/engine/barren.rs`).
+    /// (`crawler/src/engine/answers/barren.rs`).
     pub barren: bool,
     /// The number of links from a seed to the page.
     pub depth: u32,

@@ -10,7 +10,7 @@ use crate::hold::StandIn;
 use crate::reason::Detail;
 use crate::reason::SkipReason;
 use crate::trial::Stop;
-use crate::url::{End, Kept, State, Urls, Visit};
+use crate::url::{End, KeptLink, State, Urls, Visit};
 
 /// A made-up crawl: the turn of each URL comes when the test says so, and each page shows a number.
 struct Lab {
@@ -74,7 +74,7 @@ impl Lab {
             assert!(matches!(stand_in, StandIn::Well(_)), "the representative was fetched before");
             self.rules.stopped(&stop, text, id, &mut self.session);
             let Stop { rules, reason, representative } = stop;
-            let link = Kept { url: text.into(), ..Kept::default() };
+            let link = KeptLink { url: text.into(), ..KeptLink::default() };
             self.change(id, State::Stopped { rules, reason, representative, waits: None, link });
             return false;
         }
@@ -183,7 +183,7 @@ fn a_representative_that_was_refused_stands_for_nothing() {
         lab.turn(&format!("http://a.test/x{page}"), page);
         lab.turn(&format!("http://a.test/x{page}?zork=1"), page);
     }
-    let link = Kept { url: "http://a.test/no".into(), ..Kept::default() };
+    let link = KeptLink { url: "http://a.test/no".into(), ..KeptLink::default() };
     let (reason, detail) = (SkipReason::Robots, Detail::RobotsForbid);
     lab.change(id("http://a.test/no"), State::Refused { reason, detail, link });
     assert!(lab.turn("http://a.test/no?zork=1", 500));

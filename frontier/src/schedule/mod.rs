@@ -14,12 +14,12 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::job::{AnswerCost, JobKind};
 use crate::numbers::{HostId, Millis, PhaseNumber, Rank};
-use crate::process::{Line, Place, Shares};
+use crate::process::{Line, PlaceInLine, Shares};
 use turns::{DomainTurn, DomainTurns};
 
 /// The place of a host in the schedule. A host has exactly one phase at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum HostPhase {
     /// No URL is queued, or every queued URL waits for an open job.
     Idle(PhaseNumber),
     /// The host waits until this time.
@@ -27,16 +27,16 @@ pub enum Phase {
     /// The host may have a job now. Its registrable domain, named by its hash, takes turns with others.
     Ready(u64, Rank, PhaseNumber),
     /// The host is due, but its address is not. It stands in the line of this address.
-    Parked(Place),
+    Parked(PlaceInLine),
     /// The host is ready, but a share of the slots that counts for it is used up. It stands in the line of this share.
     Benched(Line, u64, Rank, PhaseNumber),
     /// The host has an open job.
     Fetching,
 }
 
-impl Phase {
+impl HostPhase {
     /// The phase of a host that has just come into memory.
-    pub const NEW: Phase = Phase::Idle(0);
+    pub const NEW: HostPhase = HostPhase::Idle(0);
 }
 
 /// The waiting, the ready and the idle hosts, in their orders.
@@ -83,18 +83,18 @@ impl Schedule {
     const LINES: usize = 64;
 
     /// The host waits until `due`.
-    pub fn wait(&mut self, host: HostId, phase: &mut Phase, due: Millis) {
+    pub fn wait(&mut self, host: HostId, phase: &mut HostPhase, due: Millis) {
         self.leave(host, *phase);
         self.number += 1;
         self.waiting.insert((due, self.number, host));
-        *phase = Phase::Waiting(due, self.number);
+        *phase = HostPhase::Waiting(due, self.number);
     }
 
     /// The host is ready. If it was ready before, it keeps its turn. `domain` is the hash of its registrable domain.
-    pub fn make_ready(&mut self, host: HostId, phase: &mut Phase, domain: u64, rank: Rank) {
+    pub fn make_ready(&mut self, host: HostId, phase: &mut HostPhase, domain: u64, rank: Rank) {
         let number = match *phase {
-            Phase::Waiting(_, number) | Phase::Ready(.., number) | Phase::Benched(.., number) => number,
-            Phase::Idle(_) | Phase::Parked(..) | Phase::Fetching => {
+            HostPhase::Waiting(_, number) | HostPhase::Ready(.., number) | HostPhase::Benched(.., number) => number,
+            HostPhase::Idle(_) | HostPhase::Parked(..) | HostPhase::Fetching => {
                 self.number += 1;
                 self.number
             }
@@ -103,7 +103,7 @@ impl Schedule {
         self.ready.insert((rank, number, host));
         self.of_domains.insert((domain, rank, number, host));
         self.put_in_order(domain, None);
-        *phase = Phase::Ready(domain, rank, number);
+        *phase = HostPhase::Ready(domain, rank, number);
     }
 
     /// The first ready host of a domain may have changed. The domain keeps its turn unless it gets another `turn`.
@@ -138,24 +138,24 @@ impl Schedule {
     }
 
     /// The host has nothing to do now.
-    pub fn rest(&mut self, host: HostId, phase: &mut Phase) {
+    pub fn rest(&mut self, host: HostId, phase: &mut HostPhase) {
         self.leave(host, *phase);
         self.number += 1;
         self.idle.insert((self.number, host));
-        *phase = Phase::Idle(self.number);
+        *phase = HostPhase::Idle(self.number);
     }
 
     /// The host stands in the line of an address.
-    pub fn park(&mut self, host: HostId, phase: &mut Phase, place: Place) {
+    pub fn park(&mut self, host: HostId, phase: &mut HostPhase, place: PlaceInLine) {
         self.leave(host, *phase);
-        *phase = Phase::Parked(place);
+        *phase = HostPhase::Parked(place);
     }
 
     /// The host of a domain has a job of this kind.
-    pub fn fetch(&mut self, host: HostId, phase: &mut Phase, domain: u64, kind: JobKind) {
+    pub fn fetch(&mut self, host: HostId, phase: &mut HostPhase, domain: u64, kind: JobKind) {
         self.leave(host, *phase);
         self.fetching += 1;
-        *phase = Phase::Fetching;
+        *phase = HostPhase::Fetching;
         self.turns.begin(domain, kind);
         self.put_in_order(domain, Some(self.turns.of(domain)));
     }
@@ -256,8 +256,8 @@ impl Schedule {
     }
 
     /// A ready host moves to the line of a share of the slots. False if there are too many lines.
-    pub fn bench(&mut self, host: HostId, phase: &mut Phase, line: Line) -> bool {
-        let (Phase::Ready(domain, rank, number) | Phase::Benched(_, domain, rank, number)) = *phase else {
+    pub fn bench(&mut self, host: HostId, phase: &mut HostPhase, line: Line) -> bool {
+        let (HostPhase::Ready(domain, rank, number) | HostPhase::Benched(_, domain, rank, number)) = *phase else {
             return false;
         };
         if self.lines.len() >= Self::LINES && !self.lines.contains_key(&line) {
@@ -265,7 +265,7 @@ impl Schedule {
         }
         self.leave(host, *phase);
         self.lines.entry(line).or_default().insert((rank, number, host, domain));
-        *phase = Phase::Benched(line, domain, rank, number);
+        *phase = HostPhase::Benched(line, domain, rank, number);
         true
     }
 
@@ -320,16 +320,16 @@ impl Schedule {
     }
 
     /// The host leaves the schedule: it leaves memory, or it is about to get another phase.
-    pub fn leave(&mut self, host: HostId, phase: Phase) {
+    pub fn leave(&mut self, host: HostId, phase: HostPhase) {
         match phase {
-            Phase::Idle(number) => _ = self.idle.remove(&(number, host)),
-            Phase::Waiting(due, number) => _ = self.waiting.remove(&(due, number, host)),
-            Phase::Ready(domain, rank, number) => {
+            HostPhase::Idle(number) => _ = self.idle.remove(&(number, host)),
+            HostPhase::Waiting(due, number) => _ = self.waiting.remove(&(due, number, host)),
+            HostPhase::Ready(domain, rank, number) => {
                 self.ready.remove(&(rank, number, host));
                 self.of_domains.remove(&(domain, rank, number, host));
                 self.put_in_order(domain, None);
             }
-            Phase::Benched(line, domain, rank, number) => {
+            HostPhase::Benched(line, domain, rank, number) => {
                 if let Some(hosts) = self.lines.get_mut(&line) {
                     hosts.remove(&(rank, number, host, domain));
                     if hosts.is_empty() {
@@ -337,8 +337,8 @@ impl Schedule {
                     }
                 }
             }
-            Phase::Fetching => self.fetching -= 1,
-            Phase::Parked(..) => {}
+            HostPhase::Fetching => self.fetching -= 1,
+            HostPhase::Parked(..) => {}
         }
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn of_equal_hosts_the_one_that_waited_first_is_ready_first() {
-    let (mut schedule, mut phases) = (Schedule::default(), [Phase::Idle(0), Phase::Idle(0)]);
+    let (mut schedule, mut phases) = (Schedule::default(), [HostPhase::Idle(0), HostPhase::Idle(0)]);
     for host in [0, 1] {
         schedule.wait(host, &mut phases[host as usize], 10);
     }
@@ -19,7 +19,7 @@ fn of_equal_hosts_the_one_that_waited_first_is_ready_first() {
 fn the_best_url_comes_first_again_when_the_machine_keeps_up() {
     use dedup_stage::url::SiteId;
 
-    let (mut schedule, mut phases) = (Schedule::default(), [Phase::Idle(0), Phase::Idle(0)]);
+    let (mut schedule, mut phases) = (Schedule::default(), [HostPhase::Idle(0), HostPhase::Idle(0)]);
     let shares = Shares::new(4);
     let taken = |domain, micros| AnswerCost {
         site: SiteId { domain, host: domain },

@@ -60,9 +60,9 @@ impl Source {
 
 /// A priority with its parts: six bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Worth([u8; 2], [u8; 4]);
+pub struct CompactPriority([u8; 2], [u8; 4]);
 
-impl Worth {
+impl CompactPriority {
     /// The priority, 0..1, is kept in steps of 1/65535.
     pub fn of(priority: f32, merits: Merits) -> Self {
         Self(((priority.clamp(0.0, 1.0) * 65535.0).round() as u16).to_be_bytes(), merits.to_bytes())

@@ -1,7 +1,7 @@
 //! The number of URLs in each state. The code that changes states also counts them, so that all outputs give the same
 //! numbers.
 
-use super::standing::{Ended, Standing, StoppedBy};
+use super::standing::{EndedAs, Standing, StoppedBy};
 use crate::reason::SkipReason;
 
 /// URLs by state.
@@ -102,10 +102,10 @@ impl Counters {
             Standing::Stopped { by: StoppedBy::Trap } => &mut self.stopped_trap,
             Standing::Stopped { by: StoppedBy::Budget } => &mut self.stopped_budget,
             Standing::Refused(reason) => &mut self.refused[reason as usize],
-            Standing::Done(Ended::Well) => &mut self.answered,
-            Standing::Done(Ended::Redirected) => &mut self.redirected,
-            Standing::Done(Ended::Error) => &mut self.errors,
-            Standing::Done(Ended::Failed) => &mut self.failed,
+            Standing::Done(EndedAs::Well) => &mut self.answered,
+            Standing::Done(EndedAs::Redirected) => &mut self.redirected,
+            Standing::Done(EndedAs::Error) => &mut self.errors,
+            Standing::Done(EndedAs::Failed) => &mut self.failed,
             Standing::Gone => &mut self.gone,
         }
     }

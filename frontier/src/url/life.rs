@@ -23,7 +23,7 @@ pub enum State {
         /// The counterparts, at most [`State::COUNTERPARTS`]. It waits for the first one.
         counterparts: Vec<UrlId>,
         /// What is needed to queue it.
-        link: Kept,
+        link: KeptLink,
     },
     /// Only duplicates, or pages whose links are treated in the same way, link to it. It is held as news, or because a
     /// known corpus has the page that links to it.
@@ -31,7 +31,7 @@ pub enum State {
         /// The reason.
         cause: HoldCause,
         /// What is needed to queue it.
-        link: Kept,
+        link: KeptLink,
     },
     /// Learned rules say that it shows what another URL shows, or that it is in a trap; or its host or folder has spent
     /// its budget on duplicates (in `drop`).
@@ -46,7 +46,7 @@ pub enum State {
         /// If the representative was not fetched yet: the place at which this URL counts as waiting.
         waits: Option<WaitPlace>,
         /// What is needed to queue it.
-        link: Kept,
+        link: KeptLink,
     },
     /// It is not fetched. Another link lifts the reasons scope, depth, length, trap, nofollow and scheme. A new
     /// robots.txt lifts robots. Changed settings lift scope, depth, length, trap and the caps on pages. A spent budget,
@@ -57,7 +57,7 @@ pub enum State {
         /// More about the reason.
         detail: Detail,
         /// What is needed to queue it.
-        link: Kept,
+        link: KeptLink,
     },
     /// It was answered, or given up after its attempts.
     Done(Visit),
@@ -113,7 +113,7 @@ pub enum End {
 
 /// The part of a link that is kept in the record of a URL that is not queued. It is needed to queue the URL later.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
+pub struct KeptLink {
     /// The URL as it was written. This would be fetched.
     pub url: Box<str>,
     /// Links from a seed.
@@ -131,7 +131,7 @@ impl State {
     pub const COUNTERPARTS: usize = 4;
 
     /// The state of a URL whose host or folder has spent its budget, in `drop`.
-    pub fn stopped_for_budget(link: Kept) -> Self {
+    pub fn stopped_for_budget(link: KeptLink) -> Self {
         State::Stopped { rules: Vec::new(), reason: SkipReason::Budget, representative: None, waits: None, link }
     }
 
@@ -150,7 +150,7 @@ impl State {
     }
 
     /// The kept link of a URL that is held, stopped or refused.
-    pub fn link(&self) -> Option<&Kept> {
+    pub fn link(&self) -> Option<&KeptLink> {
         match self {
             State::HeldFor { link, .. }
             | State::HeldAs { link, .. }

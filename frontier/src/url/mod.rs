@@ -16,7 +16,7 @@ mod urls;
 mod waiting_urls;
 
 pub use counters::Counters;
-pub use life::{End, HoldCause, Kept, State, Visit};
-pub use standing::{Ended, Note, Standing};
+pub use life::{End, HoldCause, KeptLink, State, Visit};
+pub use standing::{EndedAs, Note, Standing};
 pub use urls::{Urls, held_for, pair};
 pub use waiting_urls::{WaitPlace, waiting};

@@ -34,7 +34,7 @@ pub enum Standing {
     /// Refused.
     Refused(SkipReason),
     /// Its last visit is over.
-    Done(Ended),
+    Done(EndedAs),
     /// Missing at two visits in a row.
     Gone,
 }
@@ -67,7 +67,7 @@ pub enum StoppedBy {
 
 /// How a visit ended, as far as memory knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum EndedAs {
     /// With 2xx or 304.
     Well,
     /// With a redirect.
@@ -114,7 +114,9 @@ impl Standing {
                 by: [StoppedBy::Rule, StoppedBy::Mirror, StoppedBy::Trap, StoppedBy::Budget][usize::from(detail)],
             },
             7 => Standing::Refused(SkipReason::ALL[usize::from(detail)]),
-            8 => Standing::Done([Ended::Well, Ended::Redirected, Ended::Error, Ended::Failed][usize::from(detail)]),
+            8 => Standing::Done(
+                [EndedAs::Well, EndedAs::Redirected, EndedAs::Error, EndedAs::Failed][usize::from(detail)],
+            ),
             _ => Standing::Gone,
         }
     }
@@ -144,13 +146,13 @@ impl Standing {
     }
 }
 
-impl From<End> for Ended {
+impl From<End> for EndedAs {
     fn from(end: End) -> Self {
         match end {
-            End::Answered { status: 200..300 | 304 } => Ended::Well,
-            End::Answered { .. } => Ended::Error,
-            End::Redirected { .. } => Ended::Redirected,
-            End::Failed { .. } => Ended::Failed,
+            End::Answered { status: 200..300 | 304 } => EndedAs::Well,
+            End::Answered { .. } => EndedAs::Error,
+            End::Redirected { .. } => EndedAs::Redirected,
+            End::Failed { .. } => EndedAs::Failed,
         }
     }
 }
@@ -170,7 +172,7 @@ mod tests {
             [StoppedBy::Rule, StoppedBy::Mirror, StoppedBy::Trap, StoppedBy::Budget].map(|by| Standing::Stopped { by }),
         );
         all.extend(SkipReason::ALL.map(Standing::Refused));
-        all.extend([Ended::Well, Ended::Redirected, Ended::Error, Ended::Failed].map(Standing::Done));
+        all.extend([EndedAs::Well, EndedAs::Redirected, EndedAs::Error, EndedAs::Failed].map(Standing::Done));
         let bytes: std::collections::HashSet<u8> = all.iter().map(|standing| standing.to_byte()).collect();
         assert_eq!(bytes.len(), all.len());
         for standing in all {

@@ -5,8 +5,8 @@ use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 
 use super::WaitPlace;
-use super::compact::{Id, Source, Worth};
-use super::{HoldCause, Kept, State, Visit};
+use super::compact::{CompactPriority, Id, Source};
+use super::{HoldCause, KeptLink, State, Visit};
 use crate::numbers::RuleId;
 use crate::reason::{Detail, SkipReason};
 
@@ -47,28 +47,28 @@ enum Stored {
     },
 }
 
-/// A [`Kept`] as it is stored.
+/// A [`KeptLink`] as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Link {
     depth: u32,
     source: Source,
-    worth: Worth,
+    worth: CompactPriority,
     url: Box<str>,
 }
 
 impl Link {
-    fn of(kept: &Kept, site: SiteId) -> Self {
+    fn of(kept: &KeptLink, site: SiteId) -> Self {
         Self {
             depth: kept.depth,
             source: Source::of(kept.source, site),
-            worth: Worth::of(kept.priority, kept.merits),
+            worth: CompactPriority::of(kept.priority, kept.merits),
             url: kept.url.clone(),
         }
     }
 
-    fn open(self, site: SiteId) -> Kept {
+    fn open(self, site: SiteId) -> KeptLink {
         let (priority, merits) = self.worth.open();
-        Kept { url: self.url, depth: self.depth, source: self.source.open(site), priority, merits }
+        KeptLink { url: self.url, depth: self.depth, source: self.source.open(site), priority, merits }
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
 
     fn states() -> Vec<State> {
         let id = UrlId { site: SITE, url: 7 };
-        let link = Kept {
+        let link = KeptLink {
             url: "http://a.test/ä".into(),
             depth: 300,
             source: Some(PageId { url: id, visit: 1 }),

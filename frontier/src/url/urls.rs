@@ -293,7 +293,7 @@ mod tests {
 
     use super::*;
     use crate::reason::SkipReason;
-    use crate::url::{End, Kept};
+    use crate::url::{End, KeptLink};
 
     #[test]
     fn a_change_that_the_table_does_not_have_is_refused_and_changes_nothing() {
@@ -320,7 +320,7 @@ mod tests {
             let now = Some(WaitPlace { rule: random.u64(RULES), folder: 8 });
             let (stopped, now) = if random.bool() { (true, now) } else { (random.bool(), None) };
             if stopped {
-                let link = Kept { url: "http://a.test/f/1".into(), ..Kept::default() };
+                let link = KeptLink { url: "http://a.test/f/1".into(), ..KeptLink::default() };
                 let representative = Some(UrlId { url: random.u64(100..110), ..UrlId::default() });
                 let (rules, reason) = (vec![7], SkipReason::Rule);
                 let state = State::Stopped { rules, reason, representative, waits: now, link };

@@ -72,7 +72,7 @@ fn rounds(manner: Manner) -> anyhow::Result<Seen> {
 }
 
 /// Catches changes that are hidden for ever, and a host that has lied and is believed all the same. In each round, each
-/// page has a chance of 1 in 16 to be fetched whole, so the chance that none is found is far below 1 in 10^6.
+/// page has a chance of 1 in 16 to be fetched whole, so the chance that too few are found is about 1 in 20,000.
 #[test]
 fn a_host_that_hides_changes_is_found_out_and_not_believed_any_more() -> anyhow::Result<()> {
     for manner in [Manner::Constant, Manner::Always] {

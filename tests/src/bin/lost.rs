@@ -13,7 +13,7 @@ use std::sync::Arc;
 use clap::Parser;
 use crawler::clock::Clock;
 use crawler::crawl::CrawlDir;
-use crawler::demo::web::Shown;
+use crawler::demo::web::Truth;
 use crawler::engine::{self, Nobody};
 use dedup_stage::store::{Double, Session};
 use frontier::rules::stored;
@@ -70,7 +70,7 @@ fn main() -> anyhow::Result<()> {
                 continue;
             }
             urls += 1;
-            if let Shown::Content(content) = world.shows(&text(&line, "url").parse()?) {
+            if let Truth::Content(content) = world.shows(&text(&line, "url").parse()?) {
                 held.insert(content);
             }
         }

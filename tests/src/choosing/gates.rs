@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use crawler::demo::web::Shown;
+use crawler::demo::web::Truth;
 use url::Url;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -27,7 +27,7 @@ pub fn walk(world: &dyn World, gate: Gate, limit: u64) -> Curve {
     let mut curve = Curve::default();
     while let Some(url) = queue.pop_front().filter(|_| curve.fetches < limit) {
         let shown = world.shows(&url);
-        curve.fetched(matches!(shown, Shown::Content(content) if contents.insert(content)));
+        curve.fetched(matches!(shown, Truth::Content(content) if contents.insert(content)));
         let answer = world.answer(&url);
         if let Some(location) = answer.location {
             follow(&url, &location, world, &mut queued, &mut queue);
@@ -57,7 +57,7 @@ fn follow(base: &Url, href: &str, world: &dyn World, queued: &mut HashSet<u64>, 
     let Ok(mut url) = base.join(href) else { return };
     url.set_fragment(None);
     let known = url.host_str().and_then(|host| world.host(host)).is_some();
-    if known && queued.insert(hash(&url)) && world.shows(&url) != Shown::Forbidden {
+    if known && queued.insert(hash(&url)) && world.shows(&url) != Truth::Forbidden {
         queue.push_back(url);
     }
 }

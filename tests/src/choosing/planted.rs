@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crawler::demo::web::{Answer, Shown};
+use crawler::demo::web::{Answer, Truth};
 use fastrand::Rng;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
@@ -110,8 +110,8 @@ impl World for Planted {
         Answer { status, content_type: "text/html", location: None, body, delay: Duration::ZERO }
     }
 
-    fn shows(&self, url: &Url) -> Shown {
-        self.content(url).map_or(Shown::Missing, |n| Shown::Content(n as u64))
+    fn shows(&self, url: &Url) -> Truth {
+        self.content(url).map_or(Truth::Missing, |n| Truth::Content(n as u64))
     }
 
     fn class(&self, url: &Url) -> u64 {

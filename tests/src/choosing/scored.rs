@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crawler::clock::Clock;
-use crawler::demo::web::Shown;
+use crawler::demo::web::Truth;
 use url::Url;
 
 use super::{Curve, Planted, World, WorldFetch};
@@ -50,7 +50,7 @@ fn curve(web: &Arc<Planted>, keys: &[(&str, &str)]) -> anyhow::Result<Curve> {
     for url in crawled.urls() {
         let url = Url::parse(url)?;
         let content = match web.shows(&url) {
-            Shown::Content(content) if web.is_good(&url) => Some(content),
+            Truth::Content(content) if web.is_good(&url) => Some(content),
             _ => None,
         };
         curve.fetched(content.is_some_and(|content| found.insert(content)));

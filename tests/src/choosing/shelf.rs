@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crawler::demo::web::{Answer, Shown};
+use crawler::demo::web::{Answer, Truth};
 use url::Url;
 
 use super::World;
@@ -70,8 +70,8 @@ impl World for Shelf {
         Answer { status, content_type: "text/html", location: None, body, delay: Duration::ZERO }
     }
 
-    fn shows(&self, url: &Url) -> Shown {
-        self.number(url).map_or(Shown::Missing, Shown::Content)
+    fn shows(&self, url: &Url) -> Truth {
+        self.number(url).map_or(Truth::Missing, Truth::Content)
     }
 
     fn class(&self, url: &Url) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crawler::demo::web::{Answer, Shown};
+use crawler::demo::web::{Answer, Truth};
 use fastrand::Rng;
 use url::Url;
 
@@ -60,8 +60,8 @@ impl World for Twins {
         Answer { status, content_type: "text/html", location: None, body, delay: Duration::ZERO }
     }
 
-    fn shows(&self, url: &Url) -> Shown {
-        self.find(url).map_or(Shown::Missing, |(content, _)| Shown::Content(content))
+    fn shows(&self, url: &Url) -> Truth {
+        self.find(url).map_or(Truth::Missing, |(content, _)| Truth::Content(content))
     }
 
     fn class(&self, url: &Url) -> u64 {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crawler::clock::Clock;
-use crawler::demo::web::{Answer, Options, Shown, Web};
+use crawler::demo::web::{Answer, Options, Truth, Web};
 use crawler::fetch::{Fetch, FetchError, Request, Response};
 use url::{Position, Url};
 use xxhash_rust::xxh3::xxh3_64;
@@ -25,7 +25,7 @@ pub trait World: Send + Sync {
     /// The answer for a URL.
     fn answer(&self, url: &Url) -> Answer;
     /// The content at a URL.
-    fn shows(&self, url: &Url) -> Shown;
+    fn shows(&self, url: &Url) -> Truth;
     /// A number that is equal for all URLs that show the same content and link to the same contents.
     fn class(&self, url: &Url) -> u64;
     /// The number of fetches of a crawler that knows everything; `contents` can be reached.
@@ -48,8 +48,8 @@ impl World for Web {
         found.unwrap_or_else(|| missing("text/html"))
     }
 
-    fn shows(&self, url: &Url) -> Shown {
-        self.shown_at(url.host_str().unwrap_or_default(), target(url)).unwrap_or(Shown::Missing)
+    fn shows(&self, url: &Url) -> Truth {
+        self.shown_at(url.host_str().unwrap_or_default(), target(url)).unwrap_or(Truth::Missing)
     }
 
     fn class(&self, url: &Url) -> u64 {
@@ -79,8 +79,8 @@ impl World for RealWeb {
         }
     }
 
-    fn shows(&self, url: &Url) -> Shown {
-        self.content(url).map_or(Shown::Missing, Shown::Content)
+    fn shows(&self, url: &Url) -> Truth {
+        self.content(url).map_or(Truth::Missing, Truth::Content)
     }
 
     fn class(&self, url: &Url) -> u64 {
@@ -191,7 +191,7 @@ impl Fetch for WorldFetch {
         if request.url.path() != "/robots.txt" {
             let shown = self.world.shows(&request.url);
             let Progress { curve, contents } = &mut *self.lock();
-            curve.fetched(matches!(shown, Shown::Content(content) if contents.insert(content)));
+            curve.fetched(matches!(shown, Truth::Content(content) if contents.insert(content)));
         }
         Ok(respond(answer, &request, share, &self.clock))
     }

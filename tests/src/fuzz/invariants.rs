@@ -7,7 +7,7 @@ use std::io;
 
 use dedup_stage::page::{Input, Reader};
 use dedup_stage::pipeline::Limits;
-use dedup_stage::protocol::{Ended, Greeting, serve};
+use dedup_stage::protocol::{Greeting, ServeEnd, serve};
 use dedup_stage::stage::Stage;
 use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, resolve};
@@ -200,6 +200,6 @@ fn answers(input: &[u8], threads: usize) -> Vec<u8> {
     let mut output = Vec::new();
     let lines = io::Cursor::new(input.to_vec());
     let ended = serve(lines, &mut output, stage, Limits::new(threads), greeting, |_| {});
-    assert!(matches!(ended, Ok(Ended::Input)));
+    assert!(matches!(ended, Ok(ServeEnd::Input)));
     output
 }

@@ -87,7 +87,7 @@ struct Create {
     #[command(flatten)]
     start: Start,
     #[command(flatten)]
-    shape: operate::Shape,
+    shape: operate::ClusterShape,
 }
 
 #[derive(Debug, clap::Args)]

@@ -19,7 +19,7 @@ use url::Url;
 
 use super::board::Board;
 use super::connect::{BrokerArgs, BrokerConnection};
-use super::operate::{self, Shape};
+use super::operate::{self, ClusterShape};
 use super::record::WantedState;
 use super::status::{CrawlStatus, look};
 use super::worker::crawl;
@@ -105,7 +105,7 @@ impl Loopback {
                 begun.workers
             }
             false => {
-                runtime.wait_for(operate::create(&access, &Shape::of(workers, lease), settings, seeds, say))?;
+                runtime.wait_for(operate::create(&access, &ClusterShape::of(workers, lease), settings, seeds, say))?;
                 File::create(dir.join(MADE))?;
                 workers
             }

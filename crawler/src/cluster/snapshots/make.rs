@@ -19,8 +19,8 @@ use super::super::connect::BrokerConnection;
 use super::super::record::keys;
 use super::super::shares::{Assignment, Stay};
 use super::super::{Result, broker, links, pages};
-use super::{Entry, Folder, Kept, Manifest, Places, Segment, kept};
-use crate::crawl::Member;
+use super::{Entry, Folder, Manifest, Places, Segment, SnapshotsOnBoard, kept};
+use crate::crawl::DirIdentity;
 use crate::engine;
 use crate::series::Series;
 use crate::sink::Lengths;
@@ -144,7 +144,7 @@ impl Maker {
 
     /// Puts a snapshot on the board, and cuts the streams.
     async fn record(&self, entry: Entry) -> Result<()> {
-        let add = |kept: &mut Kept| Ok(kept.add(entry.clone()));
+        let add = |kept: &mut SnapshotsOnBoard| Ok(kept.add(entry.clone()));
         let floor = self.board.change(&keys::snapshots(self.share), add).await?.floor();
         cut(
             &self.cluster,
@@ -215,7 +215,7 @@ fn write_records(session: &Session, gone: &AtomicBool, to: &mut dyn Write) -> io
             count += 1;
             if count % LOOK == 0 && gone.load(Ordering::Relaxed) {
                 written = Err(ended());
-            } else if space != Space::META || key != Member::KEY {
+            } else if space != Space::META || key != DirIdentity::KEY {
                 written = write_record(space, key, value, to);
             }
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -48,7 +48,7 @@ pub struct Places {
 
 /// The snapshots of a share that count, as a record on the board.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct SnapshotsOnBoard {
     /// At most two snapshots, the newest last.
     snapshots: Vec<Entry>,
 }
@@ -93,7 +93,7 @@ pub struct Part {
     pub sum: String,
 }
 
-impl Kept {
+impl SnapshotsOnBoard {
     /// Adds a snapshot, unless there is one that is as new: a worker that has lost the share may come late. Returns
     /// whether that changed anything.
     fn add(&mut self, entry: Entry) -> bool {
@@ -125,8 +125,8 @@ impl Manifest {
 }
 
 /// The snapshots of a share.
-pub async fn kept(board: &Board, share: usize) -> Result<Kept> {
-    Ok(board.get::<Kept>(&keys::snapshots(share)).await?.map(|message| message.record).unwrap_or_default())
+pub async fn kept(board: &Board, share: usize) -> Result<SnapshotsOnBoard> {
+    Ok(board.get::<SnapshotsOnBoard>(&keys::snapshots(share)).await?.map(|message| message.record).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn two_snapshots_are_kept_and_streams_are_cut_below_the_older() {
-        let mut kept = Kept::default();
+        let mut kept = SnapshotsOnBoard::default();
         assert!(kept.add(entry(5)));
         assert_eq!(kept.floor().commits, 0, "one alone may be damaged");
         assert!(!kept.add(entry(5)));

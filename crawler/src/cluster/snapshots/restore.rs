@@ -11,8 +11,8 @@ use super::super::logged::place_of;
 use super::super::task::WorkerError;
 use super::super::{ClusterError, Result};
 use super::records::{commit_records, failed};
-use super::{Entry, Folder, Kept, Manifest};
-use crate::crawl::{CrawlDir, Member};
+use super::{Entry, Folder, Manifest, SnapshotsOnBoard};
+use crate::crawl::{CrawlDir, DirIdentity};
 use crate::series;
 
 /// Makes a disk from the newest undamaged snapshot if the disk needs one: if it is empty, or if commits that it lacks
@@ -24,10 +24,10 @@ use crate::series;
 /// [`ClusterError::Usage`] if a snapshot is needed and no folder was named. [`ClusterError::Damaged`] if all are
 /// damaged.
 pub fn restore(
-    kept: &Kept,
+    kept: &SnapshotsOnBoard,
     folder: Option<&Folder>,
     dir: &Path,
-    member: &Member,
+    member: &DirIdentity,
 ) -> std::result::Result<(Option<Manifest>, Option<u64>), WorkerError> {
     let at = place_of(&CrawlDir::open_disk(dir)?).map_err(failed)?;
     let is_needed = at < kept.floor().commits;
@@ -72,7 +72,12 @@ pub fn whole(folder: &Folder, entry: &Entry) -> io::Result<Manifest> {
 
 /// Replaces the state and the outputs of the directory. If this fails in the middle, the state has no place in the log,
 /// and the next start does it again.
-fn load(folder: &Folder, manifest: &Manifest, dir: &Path, member: &Member) -> std::result::Result<(), WorkerError> {
+fn load(
+    folder: &Folder,
+    manifest: &Manifest,
+    dir: &Path,
+    member: &DirIdentity,
+) -> std::result::Result<(), WorkerError> {
     let loading = || -> Result<()> {
         for entry in fs::read_dir(dir.join("state"))? {
             let path = entry?.path();

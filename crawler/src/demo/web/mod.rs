@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub use options::{Features, Names, Options};
-pub use truth::{Fetches, Shown};
+pub use truth::{Fetches, Truth};
 
 use address::Address;
 use site::Site;

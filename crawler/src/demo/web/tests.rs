@@ -46,7 +46,7 @@ fn walk(web: &Web) -> BTreeMap<String, Answer> {
     let mut pages = BTreeMap::new();
     while let Some(url) = queue.pop_front() {
         let shown = web.shown(url.as_str()).expect("a link of this web");
-        if pages.contains_key(url.as_str()) || matches!(shown, Shown::Nothing | Shown::Forbidden) {
+        if pages.contains_key(url.as_str()) || matches!(shown, Truth::Nothing | Truth::Forbidden) {
             continue;
         }
         let target = &url[url::Position::BeforePath..];

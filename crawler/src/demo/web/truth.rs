@@ -10,7 +10,7 @@ use super::{Names, Web};
 
 /// The truth about what a URL shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Shown {
+pub enum Truth {
     /// A content, by its number.
     Content(u64),
     /// A page that is worth its links: a page of a list.
@@ -57,7 +57,7 @@ impl Web {
     }
 
     /// The truth about `url`; `None` if it is not part of this web.
-    pub fn shown(&self, url: &str) -> Option<Shown> {
+    pub fn shown(&self, url: &str) -> Option<Truth> {
         let rest = url.strip_prefix("http://")?;
         let rest = rest.split('#').next()?;
         let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
@@ -69,7 +69,7 @@ impl Web {
     }
 
     /// The truth about `target` (path and query) on `host` (without the port); `None` if there is no such host.
-    pub fn shown_at(&self, host: &str, target: &str) -> Option<Shown> {
+    pub fn shown_at(&self, host: &str, target: &str) -> Option<Truth> {
         let site = self.site(self.host(host)?);
         Some(site.shows(site.find(target).0))
     }
@@ -78,7 +78,7 @@ impl Web {
     /// shows none.
     pub fn content_id(&self, url: &str) -> Option<u64> {
         match self.shown(url)? {
-            Shown::Content(content) => Some(content),
+            Truth::Content(content) => Some(content),
             _ => None,
         }
     }
@@ -126,7 +126,7 @@ impl Web {
         while let Some(at) = queue.pop_front().filter(|_| pages < limit) {
             pages += 1;
             let site = self.site(at.host);
-            if let Shown::Content(content) = site.shows(at.node) {
+            if let Truth::Content(content) = site.shows(at.node) {
                 contents.insert(content);
             }
             let redirect = |node| vec![Address { node, ..at }];
@@ -160,19 +160,19 @@ fn class_of(node: Node) -> Node {
 }
 
 impl Site {
-    fn shows(&self, node: Node) -> Shown {
+    fn shows(&self, node: Node) -> Truth {
         match node {
-            Node::Article(article) => Shown::Content(self.first_content + u64::from(article)),
-            Node::Product(product) => Shown::Content(self.first_content + u64::from(self.articles + product)),
-            Node::Post { post, .. } => Shown::Content(self.first_content + self.contents() - 1 - u64::from(post)),
-            Node::List { .. } | Node::Board(_) | Node::Shelf { filter: 0, .. } => Shown::List,
+            Node::Article(article) => Truth::Content(self.first_content + u64::from(article)),
+            Node::Product(product) => Truth::Content(self.first_content + u64::from(self.articles + product)),
+            Node::Post { post, .. } => Truth::Content(self.first_content + self.contents() - 1 - u64::from(post)),
+            Node::List { .. } | Node::Board(_) | Node::Shelf { filter: 0, .. } => Truth::List,
             // The unfiltered pages show everything that a filter shows.
-            Node::Shelf { .. } => Shown::Nothing,
-            Node::Month(_) => Shown::Nothing,
-            Node::Missing(_) if self.soft_404 => Shown::Nothing,
-            Node::Missing(_) => Shown::Missing,
-            Node::Hop { .. } | Node::Loop(_) => Shown::Redirect,
-            Node::Private(_) => Shown::Forbidden,
+            Node::Shelf { .. } => Truth::Nothing,
+            Node::Month(_) => Truth::Nothing,
+            Node::Missing(_) if self.soft_404 => Truth::Nothing,
+            Node::Missing(_) => Truth::Missing,
+            Node::Hop { .. } | Node::Loop(_) => Truth::Redirect,
+            Node::Private(_) => Truth::Forbidden,
         }
     }
 }

@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use frontier::UrlSet;
 
 use super::results::SetResults;
-use crate::estimate::{Lost, Sample, estimate};
+use crate::estimate::{Lost, TrialSample, estimate};
 
 /// The last round, and the URLs from which it was drawn.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl LastRound<'_> {
         }
         let left_over = population.saturating_sub(drawn);
         let behind = self.behind(left_over.min(self.held_back), drawn, followed);
-        let of = |left: u64, new: u64| estimate(Sample { left, drawn, new: new.min(drawn) });
+        let of = |left: u64, new: u64| estimate(TrialSample { left, drawn, new: new.min(drawn) });
         let unknown = Lost { estimate: 0.0, low: 0.0, high: self.held_back as f64 };
         // The upper end comes from the whole sample. The rest of the sample alone would give a value that is too low,
         // because the same sample has decided which lots were released. Lots elsewhere do not raise the lower end: the

@@ -67,7 +67,7 @@ pub(super) use open_ends::OpenEnds;
 use order::{Order, done_with, retain_opening};
 use record::{TrialRecord, put, read};
 use results::{Results, SetResults, families};
-use state::RescueState;
+use state::{RescuePhase, RescueState};
 
 /// The rescue of a crawl.
 #[derive(Debug)]
@@ -86,8 +86,9 @@ pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
 
 /// The estimate of the last rescue, with the number of URLs that were held or stopped then.
 pub fn found(session: &Session) -> store::Result<Option<LastEstimate>> {
-    let RescueState { lost, held_back, .. } = RescueState::read(session)?;
-    Ok(lost.map(|[estimate, low, high]| LastEstimate { lost: Lost { estimate, low, high }, held_back }))
+    let state = RescueState::read(session)?;
+    let held_back = state.held_back;
+    Ok(state.lost().map(|[estimate, low, high]| LastEstimate { lost: Lost { estimate, low, high }, held_back }))
 }
 
 /// The number of URLs that are still held or stopped and whose lots were not tried, although other lots of their
@@ -162,7 +163,7 @@ impl Rescue {
         {
             put(id, TrialRecord { led: true, ..trial }, session);
             if trial.round == 0 {
-                frontier.fallen_led(trial.set, id.site, session);
+                frontier.fallen_led(trial.set, id.site, steps == 0, session);
             }
             (at, steps) = (trial.source, steps + 1);
         }
@@ -173,22 +174,27 @@ impl Rescue {
     pub fn next(&mut self, settings: &Settings, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let results = Results::read(&ledger.session)?;
         let mut lots = results.lots_without(&self.state.excused);
-        let falls = if self.state.last { Falls::default() } else { Falls::of(&lots, frontier) };
-        let any = match self.state.last {
-            true => self.let_fall_at_last(&results, frontier, ledger)?,
-            false => self.let_fall(&falls, &results, frontier, ledger)?,
+        let mut falls = Falls::default();
+        let any = match self.state.phase {
+            RescuePhase::Rounds => {
+                falls = Falls::of(&lots, frontier);
+                self.let_fall(&falls, &results, frontier, ledger)?
+            }
+            RescuePhase::LastRound | RescuePhase::Done(_) => self.let_fall_at_last(&results, frontier, ledger)?,
         };
         if any {
             return Ok(true);
         }
-        let budget = budget(settings, ledger.stats.pages.saturating_sub(self.state.spent));
-        if self.state.last && self.goes_on(budget, &results, frontier) {
+        // Pages that the rescue has fetched in vain do not make it larger. Otherwise it might not end.
+        let of_rescue = self.state.spent + frontier.fallen_in_vain();
+        let budget = budget(settings, ledger.stats.pages.saturating_sub(of_rescue));
+        if self.state.phase != RescuePhase::Rounds {
+            if !self.goes_on(budget, &results, frontier) {
+                self.estimate(&results, frontier, ledger)?;
+                return Ok(false);
+            }
             let RescueState { number, spent, excused, .. } = std::mem::take(&mut self.state);
             self.state = RescueState { number, spent, excused, ..RescueState::default() };
-        }
-        if self.state.last {
-            self.estimate(&results, frontier, ledger)?;
-            return Ok(false);
         }
         if let Some(sample) = self.round(budget, &lots, &results, &falls.waiting, frontier, ledger)? {
             return self.begin(false, sample, frontier, ledger);
@@ -206,14 +212,15 @@ impl Rescue {
         self.begin(true, sample, frontier, ledger)
     }
 
-    /// Whether more rounds follow the last one, because the budget has become larger meanwhile.
+    /// Whether rounds are still to come. More of them follow the last one if the budget has become larger meanwhile.
     fn goes_on(&self, budget: u64, results: &Results, frontier: &Frontier) -> bool {
         let has_fallen = |sets: UrlSets| [sets.section, sets.lot].into_iter().any(|set| frontier.has_fallen(set));
-        match self.state.lost {
+        match self.state.phase {
+            RescuePhase::Rounds => true,
             // The budget was raised in the meantime, or the crawl has grown a lot.
-            Some(_) => 2 * self.state.spent < budget,
+            RescuePhase::Done(_) => 2 * self.state.spent < budget,
             // Lots that fell in the last round have brought pages, and with them a larger budget.
-            None => {
+            RescuePhase::LastRound => {
                 self.state.spent + Self::LAST <= budget
                     && results.sections().any(|(lots, result)| result.gained > 0 && has_fallen(lots))
             }
@@ -223,7 +230,7 @@ impl Rescue {
     /// Estimates what was lost, after the last round. An estimate that still holds is kept.
     fn estimate(&mut self, results: &Results, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<()> {
         let held_back = frontier.count_held_back(&ledger.session)?.held_back;
-        if self.state.lost.is_some() && held_back == self.state.held_back {
+        if self.state.lost().is_some() && held_back == self.state.held_back {
             return Ok(());
         }
         let sections = results.by(|sets| sets.section).into_keys();
@@ -237,7 +244,7 @@ impl Rescue {
         self.state.held_back = held_back;
         let (fetched, opened) = (ledger.stats.pages, results.new.mean_opened());
         let last = LastRound { results: &units, number, population, held_back, fetched, unmet, opened };
-        self.state.lost = Some(last.lost(&left, &followed));
+        self.state.phase = RescuePhase::Done(last.lost(&left, &followed));
         self.save(ledger);
         Ok(())
     }
@@ -318,10 +325,11 @@ impl Rescue {
     }
 
     /// Begins a round: queues the URLs that were drawn. Returns true if there were any.
-    fn begin(&mut self, last: bool, sample: Sample, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
+    fn begin(&mut self, is_last: bool, sample: Sample, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let held_back = frontier.counts().states.held() + frontier.counts().states.stopped();
         self.state.number += 1;
-        (self.state.last, self.state.lost, self.state.retest) = (last, None, false);
+        self.state.phase = if is_last { RescuePhase::LastRound } else { RescuePhase::Rounds };
+        self.state.retest = false;
         (self.state.held_back, self.state.population) = (held_back, held_back);
         let mut any = false;
         for drawn in sample.drawn {
@@ -333,12 +341,12 @@ impl Rescue {
                 any = true;
             }
         }
-        if last && !any {
+        if is_last && !any {
             let none = BTreeMap::new();
             let (number, fetched) = (self.state.number, ledger.stats.pages);
             let (population, unmet, opened) = (held_back, 0, 0.0);
             let last = LastRound { results: &none, number, population, held_back, fetched, unmet, opened };
-            self.state.lost = Some(last.lost(&BTreeMap::new(), &|_| false));
+            self.state.phase = RescuePhase::Done(last.lost(&BTreeMap::new(), &|_| false));
         }
         self.save(ledger);
         Ok(any)

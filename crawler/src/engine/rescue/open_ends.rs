@@ -25,8 +25,8 @@ pub struct OpenEnds {
 impl OpenEnds {
     /// Reads the state of the rescue.
     pub fn read(session: &Session) -> Result<Self> {
-        let RescueState { number, lost, .. } = RescueState::read(session)?;
-        Ok(Self { last: lost.map(|_| number).filter(|number| *number > 0) })
+        let state = RescueState::read(session)?;
+        Ok(Self { last: state.lost().map(|_| state.number).filter(|number| *number > 0) })
     }
 
     /// Whether a URL that is not fetched is an open end. `source` is the page that linked to it.

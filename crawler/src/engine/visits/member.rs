@@ -74,6 +74,11 @@ pub(super) enum Life {
 }
 
 impl Life {
+    /// Whether the answer says that the page is not here.
+    pub fn is_gone(self) -> bool {
+        matches!(self, Life::Moved | Life::Missing { .. })
+    }
+
     /// The next answer, at the time `at`, was an error, or there was none.
     pub fn troubled(self, at: Seconds) -> Self {
         match self {
@@ -105,6 +110,8 @@ pub(super) enum CheckShowed {
     NewOf(UrlId),
     /// A content of its own.
     Own,
+    /// No page any more: 404, 410 or a redirect.
+    Gone,
 }
 
 impl Member {
@@ -136,6 +143,7 @@ impl Member {
         let at = seconds(record.fetched_at);
         (self.visit, self.asked, self.answered) = (visit, record.fetched_at, record.status > 0);
         (self.reach, self.relinked) = (Reach::Open, false);
+        let was_gone = self.life.is_gone();
         self.life = match (record.status, self.life) {
             (200..300 | 304, _) => Life::Alive,
             (300..400, _) => Life::Moved,
@@ -144,7 +152,9 @@ impl Member {
             (_, life) => life.troubled(at),
         };
         if self.life != Life::Alive {
-            return None;
+            let of = self.of.filter(|_| self.life.is_gone() && !was_gone)?;
+            let since = days(std::mem::replace(&mut self.checked, at), at);
+            return Some(Checked { of, site: self.id.site, days: since, showed: CheckShowed::Gone });
         }
         self.cluster.told = None;
         let before_seen = self.seen.replace(record.fetched_at);
@@ -319,8 +329,15 @@ mod tests {
         let stub = record(4, 200, VerdictKind::Near, Some(8));
         let (_, checked) = member(&[first.clone(), stub]);
         assert_eq!(checked[0].showed, CheckShowed::NewOf(id(8)), "perhaps its representative shows that, too");
-        let (missing, checked) = member(&[first, record(4, 404, VerdictKind::Unjudged, None)]);
-        assert_eq!((missing.of, checked.len()), (Some(id(3)), 0), "an error says nothing of what it was");
+        let missing = |day| record(day, 404, VerdictKind::Unjudged, None);
+        let (gone, checked) = member(&[first.clone(), missing(4), missing(6)]);
+        assert_eq!(gone.of, Some(id(3)), "a page that is missing says nothing of what it was");
+        assert_eq!(
+            checked.iter().map(|check| (check.showed, check.days)).collect::<Vec<_>>(),
+            [(CheckShowed::Gone, 3.0)]
+        );
+        let (failed, checked) = member(&[first, record(4, 503, VerdictKind::Unjudged, None)]);
+        assert_eq!((failed.of, checked.len()), (Some(id(3)), 0), "most errors pass");
     }
 
     #[test]

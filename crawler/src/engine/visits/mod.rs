@@ -319,18 +319,16 @@ impl Visits {
         round.checked += 1;
         let days = days(self.roster.members[place].checked, seconds(now));
         match ended {
-            Ended::Showed { copy_of, changed } if self.is_still_copy(place, of, copy_of, changed) => {}
-            Ended::Trouble => {}
-            Ended::Showed { .. } => {
-                round.diverged += 1;
-                self.roster.leave(place, days, true);
-                for other in self.roster.alike(of, place) {
-                    if self.may_check(round) && !self.was_seen(other, round) {
-                        self.check(other, round);
-                    }
-                }
+            Ended::Trouble => return,
+            Ended::Showed { copy_of, changed } if self.is_still_copy(place, of, copy_of, changed) => return,
+            Ended::Showed { .. } => round.diverged += 1,
+            Ended::Missing | Ended::Moved => {}
+        }
+        self.roster.leave(place, days, true);
+        for other in self.roster.alike(of, place) {
+            if self.may_check(round) && !self.was_seen(other, round) {
+                self.check(other, round);
             }
-            Ended::Missing | Ended::Moved => self.roster.leave(place, days, false),
         }
     }
 

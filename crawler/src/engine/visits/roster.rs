@@ -206,7 +206,7 @@ impl Roster {
         let agrees = match check.showed {
             CheckShowed::Same => true,
             CheckShowed::NewOf(shows) => self.end_of_chain(shows) == self.end_of_chain(check.of),
-            CheckShowed::Own => false,
+            CheckShowed::Own | CheckShowed::Gone => false,
         };
         if !agrees && !lives {
             return;
@@ -290,7 +290,7 @@ impl Roster {
     }
 
     /// A copy leaves its cluster. `days`: since its last check. `diverged`: a check has shown that it shows something
-    /// else.
+    /// else, or no page.
     pub fn leave(&mut self, copy: usize, days: f32, diverged: bool) {
         let Some(of) = self.members[copy].of else { return };
         if diverged {

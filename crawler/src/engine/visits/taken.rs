@@ -45,7 +45,7 @@ impl Continuous {
                 let since = days(checked, seconds(now));
                 match life {
                     Life::Alive if is_judged => self.checked(place, (shows, has_changed), since, now, round),
-                    Life::Missing { .. } | Life::Moved => self.roster.leave(place, 0.0, false),
+                    Life::Missing { .. } | Life::Moved => self.depart(place, since, now, round),
                     Life::Alive | Life::Trouble { .. } => {}
                 }
             }
@@ -92,16 +92,25 @@ impl Continuous {
             self.roster.agreed(place, since);
             return;
         }
-        let alike = self.roster.members[place].of.map(|of| self.roster.alike(of, place));
-        self.roster.leave(place, since, root.is_none());
         match root {
-            Some(root) => self.roster.join(root, place),
+            Some(root) => {
+                self.roster.leave(place, since, false);
+                self.roster.join(root, place);
+            }
             None => {
                 round.diverged += 1;
-                for other in alike.unwrap_or_default() {
-                    self.care_for(other, seconds(now), round);
-                }
+                self.depart(place, since, now, round);
             }
+        }
+    }
+
+    /// A copy shows something else, or no page any more. It leaves its cluster, and all copies of its pair are decided
+    /// about. `since`: days since its last check.
+    fn depart(&mut self, place: usize, since: f32, now: Millis, round: &mut Round) {
+        let alike = self.roster.members[place].of.map(|of| self.roster.alike(of, place));
+        self.roster.leave(place, since, true);
+        for other in alike.unwrap_or_default() {
+            self.care_for(other, seconds(now), round);
         }
     }
 

@@ -20,7 +20,7 @@ use super::Error;
 use super::input::{Bad, Fields, Format, Piece, Split};
 use super::merge::merge;
 use super::output::{temporary, write};
-use super::writer::Shape;
+use super::writer::FileShape;
 use parts::{Parts, Sorted};
 
 /// The settings of a build.
@@ -45,6 +45,12 @@ pub struct Tally {
     /// Number of records that are no documents: they are of another kind, have another status, or are neither text nor
     /// HTML.
     pub passed_over: u64,
+    /// Number of documents that are too long to be read to their ends. They have no fingerprint.
+    #[serde(default)]
+    pub cut: u64,
+    /// Number of documents with a date that could not be read. They have none.
+    #[serde(default)]
+    pub unread_dates: u64,
     /// Number of records that could not be read.
     pub bad: u64,
     /// The fields that documents with fields have; `None` if there are no such documents.
@@ -65,7 +71,7 @@ pub struct SeenFields {
     pub text: bool,
     /// The URL.
     pub url: bool,
-    /// A date that could be read.
+    /// A date, even if it could not be read.
     pub date: bool,
 }
 
@@ -131,7 +137,8 @@ pub fn written_meanwhile<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a
     inputs.into_iter().find(|input| !ours.is_empty() && is_ours(input))
 }
 
-/// Makes the signature file `output`. Returns the sums over all splits. Errors if a file cannot be written, a part
+/// Makes the signature file `output`. Returns the sums over all splits. If no document could be read, nothing
+/// is written. Errors if a file cannot be written, a part
 /// cannot be read, this program cannot read the format of an input, another build makes the same file, or there is a
 /// folder of someone else in the place of the folder of parts. An input that cannot be opened, and a signature
 /// file that is damaged or has another recipe, count as a bad record.
@@ -169,10 +176,18 @@ pub fn build(splits: &[Split], options: &SigningOptions, output: &Path, watch: &
         sum.judged += tally.judged;
         sum.passed_over += tally.passed_over;
         sum.bad += tally.bad;
+        sum.cut += tally.cut;
+        sum.unread_dates += tally.unread_dates;
         sum.seen = SeenFields::or(sum.seen, tally.seen);
         for file in files {
             inputs.push((i, file.open()?));
         }
+    }
+    if sum.documents == 0 && sum.bad > 0 {
+        // An output that stands there is likely to be worth more than an empty one.
+        drop(inputs);
+        parts.remove()?;
+        return Ok(sum);
     }
     write(output, |file| Ok(merge(&mut inputs, file, &|n| watch.merged(n))?.1))?;
     drop(inputs);
@@ -229,7 +244,7 @@ fn one(
 }
 
 /// The shape of a signature file, which is read once to see that it is undamaged.
-fn checked(path: &Path) -> Result<(Shape, Sorted), Error> {
+fn checked(path: &Path) -> Result<(FileShape, Sorted), Error> {
     let file = Sorted::of(path.to_owned())?;
     let signatures = file.open()?;
     signatures.check()?;

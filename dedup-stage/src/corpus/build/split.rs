@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use super::parts::{Parts, Sorted};
 use super::{SeenFields, SigningOptions, Tally, Watch};
-use crate::corpus::NO_DATE;
-use crate::corpus::input::{Bad, Fields, Piece, Split, numbered};
+use crate::corpus::input::{Bad, Date, Fields, Piece, Split, numbered};
 use crate::corpus::record::Record;
 use crate::corpus::sign::{Document, Signing, TEXT};
-use crate::corpus::writer::{Shape, SignatureWriter};
+use crate::corpus::writer::{FileShape, SignatureWriter};
 use crate::corpus::{Error, output};
 use crate::pipeline::{Limits, NextItem, ordered};
 use crate::signature::RECIPE;
@@ -21,6 +20,7 @@ struct Signed {
     records: Vec<Record>,
     bad: Vec<Bad>,
     passed_over: u64,
+    unread_dates: u64,
     seen: Option<SeenFields>,
 }
 
@@ -44,7 +44,9 @@ pub fn sign(
         watch.documents(signed.records.len() as u64);
         tally.documents += signed.records.len() as u64;
         tally.judged += signed.records.iter().filter(|record| record.signature.is_some()).count() as u64;
+        tally.cut += signed.records.iter().filter(|record| !record.is_whole).count() as u64;
         tally.passed_over += signed.passed_over;
+        tally.unread_dates += signed.unread_dates;
         tally.seen = SeenFields::or(tally.seen, signed.seen);
         signed.bad.into_iter().for_each(|bad| tally.add_bad(bad));
         weight += signed.records.iter().map(Record::weight).sum::<usize>();
@@ -69,6 +71,7 @@ fn work(piece: &Piece, file: &str, fields: &Fields, signing: &mut Signing) -> Si
         if let (Ok(document), true) = (&document, has_fields) {
             look_for_fields(document, file, fields_seen.get_or_insert_default());
         }
+        signed.unread_dates += u64::from(document.as_ref().is_ok_and(|document| document.date == Date::Unreadable));
         match document.and_then(|document| guarded(&document, signing)) {
             Ok(Some(record)) => signed.records.push(record),
             Ok(None) => signed.passed_over += 1,
@@ -90,7 +93,7 @@ fn look_for_fields(document: &Document<'_>, file: &str, seen: &mut SeenFields) {
     seen.id = seen.id || document.id != numbered(file, document.index);
     seen.text |= document.content_type == Some(TEXT);
     seen.url |= !document.url.is_empty();
-    seen.date |= document.date != NO_DATE;
+    seen.date |= document.date != Date::Absent;
 }
 
 /// What is said of a document, or of a piece of a file, that made the program panic.
@@ -107,7 +110,7 @@ fn guarded(document: &Document<'_>, signing: &mut Signing) -> Result<Option<Reco
 /// Sorts the rows, writes them to a new part, and empties `records`.
 fn write(records: &mut Vec<Record>, parts: &Parts) -> Result<Sorted, Error> {
     records.sort_unstable_by(|a, b| a.row().order(&b.row()));
-    let mut shape = Shape { splits: 1, ..Shape::default() };
+    let mut shape = FileShape { splits: 1, ..FileShape::default() };
     records.iter().for_each(|record| shape.add(&record.row()));
     let path = parts.fresh();
     output::write(&path, |file| {

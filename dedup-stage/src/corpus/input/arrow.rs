@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, RecordBatch, StringArray, Struct
 use arrow_cast::{can_cast_types, cast};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
 
-use super::{Bad, Fields, millis, numbered, quoted};
+use super::{Bad, Date, Fields, numbered, quoted};
 use crate::corpus::NO_DATE;
 use crate::corpus::sign::{Document, TEXT};
 
@@ -93,6 +93,7 @@ enum Contents {
 
 enum Dates {
     Text(StringArray),
+    Numbers(StringArray),
     Millis(ArrayRef),
 }
 
@@ -111,6 +112,7 @@ pub fn documents(
     for (i, row) in (0..batch.num_rows()).zip(first..) {
         let (text, body) = (table.text.as_ref(), table.body.as_ref());
         let (body, content_type) = match (text.and_then(|t| t.get(i)), body.and_then(|b| b.get(i))) {
+            (Some([]), Some(body)) => (body, None),
             (Some(text), _) => (text, Some(TEXT)),
             (None, Some(body)) => (body, None),
             (None, None) => {
@@ -125,7 +127,7 @@ pub fn documents(
             _ => numbered(file, row),
         };
         let url = table.url.as_ref().filter(|url| url.is_valid(i)).map_or("", |url| url.value(i));
-        let date = table.date.as_ref().map_or(NO_DATE, |date| date.of(i));
+        let date = table.date.as_ref().map_or(Date::Absent, |date| date.of(i));
         visit(Ok(Document { index: row, id, url, date, content_type, body }));
     }
 }
@@ -151,6 +153,8 @@ impl Table {
             if is_time {
                 let millis = cast(&column, &DataType::Timestamp(TimeUnit::Millisecond, None));
                 millis.map(Dates::Millis).map_err(|error| format!("{:?}: {error}", fields.date))
+            } else if column.data_type().is_numeric() {
+                strings(&fields.date, &column).map(Dates::Numbers)
             } else {
                 strings(&fields.date, &column).map(Dates::Text)
             }
@@ -183,11 +187,14 @@ impl Contents {
 }
 
 impl Dates {
-    fn of(&self, i: usize) -> i64 {
+    fn of(&self, i: usize) -> Date {
         match self {
-            Dates::Text(text) if text.is_valid(i) => millis(text.value(i)),
-            Dates::Millis(times) if times.is_valid(i) => times.as_primitive::<TimestampMillisecondType>().value(i),
-            _ => NO_DATE,
+            Dates::Text(text) if text.is_valid(i) => Date::of_text(text.value(i)),
+            Dates::Numbers(numbers) if numbers.is_valid(i) => Date::of_number(numbers.value(i)),
+            Dates::Millis(times) if times.is_valid(i) => {
+                Date::At(times.as_primitive::<TimestampMillisecondType>().value(i))
+            }
+            Dates::Text(_) | Dates::Numbers(_) | Dates::Millis(_) => Date::Absent,
         }
     }
 }

@@ -2,20 +2,26 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{Bad, Format, quoted};
-use crate::corpus::NO_DATE;
+use super::{Bad, Date, Format, quoted};
 use crate::corpus::output::{beside, temporary};
 use crate::corpus::sign::{Document, TEXT};
 
-/// Reads a file, and calls `visit` with its document. The id of the document is the path of the file.
+/// Reads a file, or stdin if it is `-`, and calls `visit` with its document. The id of the document is the path of the file.
 pub fn document(number: u64, path: &Path, format: Format, visit: &mut dyn FnMut(Result<Document<'_>, Bad>)) {
     let id = quoted(&path.to_string_lossy());
     let content_type = Some(if format == Format::Text { TEXT } else { "text/html" });
-    match fs::read(path) {
-        Ok(body) => visit(Ok(Document { index: number, id, url: "", date: NO_DATE, content_type, body: &body })),
+    let read = || match path.as_os_str() == "-" {
+        true => {
+            let mut bytes = Vec::new();
+            io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+        }
+        false => fs::read(path),
+    };
+    match read() {
+        Ok(body) => visit(Ok(Document { index: number, id, url: "", date: Date::Absent, content_type, body: &body })),
         Err(error) => visit(Err(Bad { place: path.display().to_string(), what: error.to_string() })),
     }
 }

@@ -7,8 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Bad, Fields, millis, numbered};
-use crate::corpus::NO_DATE;
+use super::{Bad, Date, Fields, numbered};
 use crate::corpus::sign::{Document, TEXT};
 use crate::json_lines::mistake;
 
@@ -41,13 +40,15 @@ fn document(
 ) -> Result<(), String> {
     let object: Object<'_> = serde_json::from_slice(line).map_err(|error| mistake(line, &error))?;
     let url = object.text(&fields.url)?.unwrap_or_default();
-    let date = object.text(&fields.date)?.map_or(NO_DATE, |date| millis(&date));
     let (body, content_type) = match (object.text(&fields.text)?, object.text(&fields.body)?) {
+        // Some tables have both columns, and leave one of them empty.
+        (Some(text), Some(body)) if text.is_empty() => (body, None),
         (Some(text), _) => (text, Some(TEXT)),
         (None, Some(body)) => (body, None),
         (None, None) => return Err(format!("neither {:?} nor {:?}", fields.text, fields.body)),
     };
     let id = object.get(&fields.id).map_or_else(|| numbered(file, number), |id| id.get().into());
+    let date = object.date(&fields.date);
     seen(&Document { index: number, id, url: &url, date, content_type, body: body.as_bytes() });
     Ok(())
 }
@@ -65,6 +66,16 @@ impl<'de> Object<'de> {
             object.get(inner)
         });
         found.filter(|value| value.get() != "null")
+    }
+
+    /// The date in a field.
+    fn date(&self, name: &str) -> Date {
+        let Some(value) = self.get(name) else { return Date::Absent };
+        match serde_json::from_str::<serde_json::Value>(value.get()) {
+            Ok(serde_json::Value::String(text)) => Date::of_text(&text),
+            Ok(serde_json::Value::Number(_)) => Date::of_number(value.get()),
+            Ok(_) | Err(_) => Date::Unreadable,
+        }
     }
 
     /// The value of a field that must be a string; `None` if it is missing or null.
@@ -114,7 +125,7 @@ mod tests {
                     d.id,
                     d.url,
                     d.content_type.map(|kind| &kind[..5]),
-                    d.date,
+                    d.date.millis(),
                     String::from_utf8_lossy(d.body)
                 ),
                 Err(bad) => format!("{}: {}", bad.place, bad.what),

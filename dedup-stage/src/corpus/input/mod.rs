@@ -24,7 +24,7 @@ use crate::pipeline::Weigh;
 use crate::warc::frames;
 use crate::warc::read::Record;
 
-pub use date::millis;
+pub use date::Date;
 pub use files::{Expanded, expand};
 
 /// The format of an input file.
@@ -101,7 +101,7 @@ pub struct Fields {
     /// Field or column with the URL
     #[arg(long = "url-field", value_name = "NAME", default_value = "url")]
     pub url: String,
-    /// Field or column with the date (RFC 3339, or its beginning)
+    /// Field or column with the date (RFC 3339 or its beginning, RFC 2822, or seconds since 1970)
     #[arg(long = "date-field", value_name = "NAME", default_value = "date")]
     pub date: String,
 }

@@ -2,8 +2,7 @@
 
 use std::io::BufRead;
 
-use super::{Bad, Format, Piece, millis, numbered, quoted};
-use crate::corpus::NO_DATE;
+use super::{Bad, Date, Format, Piece, numbered, quoted};
 use crate::corpus::sign::{Document, TEXT};
 use crate::warc::http;
 use crate::warc::read::{self, Reader, Record};
@@ -69,7 +68,7 @@ pub fn document(number: u64, record: &Record, file: &str, visit: &mut dyn FnMut(
         ("", id) => quoted(id),
         _ => quoted(url),
     };
-    let date = record.fields.text("WARC-Date").map_or(NO_DATE, millis);
+    let date = record.fields.text("WARC-Date").map_or(Date::Absent, Date::of_text);
     let mut found = |content_type: Option<&str>, body: &[u8]| {
         visit(Ok(Document { index: number, id: id.clone(), url, date, content_type, body }));
     };

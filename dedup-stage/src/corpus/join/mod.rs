@@ -59,9 +59,21 @@ impl NearCriterion {
         Self { distance: distance.unwrap_or(DISTANCE), look, pieces: distance.is_none() && look }
     }
 
+    /// A document with fewer words is short: most bins of its sketch take the bits of a few others, so that the sketches
+    /// of unlike documents may be alike.
+    const SHORT: u32 = 64;
+    /// Near pieces make short documents candidates only within this distance. Of a thousand million pairs of unlike
+    /// documents, a few thousand are so near, and few of these have sketches that are alike.
+    const DISTANCE_OF_SHORT: u32 = 14;
+
     /// Whether two documents are candidates.
     pub fn is_candidate(&self, distance: u32, a: &Sketch, b: &Sketch) -> bool {
-        distance <= self.distance || self.pieces && a.has_near_piece(b)
+        distance <= self.distance || self.pieces && a.has_near_piece(b) && Self::may_be_far(distance, a, b)
+    }
+
+    /// Whether near pieces may make two documents at this distance candidates.
+    fn may_be_far(distance: u32, a: &Sketch, b: &Sketch) -> bool {
+        distance <= Self::DISTANCE_OF_SHORT || a.words().min(b.words()) >= Self::SHORT
     }
 }
 

@@ -79,17 +79,25 @@ struct PiecePairs<'a> {
 }
 
 impl PiecePairs<'_> {
-    /// Compares two rows that neither their fingerprints nor an earlier piece make candidates, unless they belong
+    /// Compares two rows that were not compared by their fingerprints or by an earlier piece, unless they belong
     /// together already.
     fn compare(&mut self, x: u64, y: u64) {
         let Self { a, b, second, criterion, ref mut found } = *self;
         let (one, another) = (a.signatures.fingerprints()[x as usize], b.signatures.fingerprints()[y as usize]);
         let distance = (one ^ another).count_ones();
-        if distance <= criterion.distance || found.is_joined((Side::First, x), (second, y)) {
+        let is_candidate = distance <= criterion.distance;
+        if is_candidate && !(a.is_further(x) && b.is_further(y)) || found.is_joined((Side::First, x), (second, y)) {
             return;
         }
         let (one, another) = (a.signatures.stored_sketch(x), b.signatures.stored_sketch(y));
+        if is_candidate && one == another {
+            // Of crowds, too, rows with equal sketches were compared.
+            return;
+        }
         let sketches = [one, another].map(Sketch::from_bytes);
+        if !NearCriterion::may_be_far(distance, &sketches[0], &sketches[1]) {
+            return;
+        }
         if (0..a.which).any(|piece| sketches[0].is_near_in(&sketches[1], piece)) {
             return;
         }
@@ -140,13 +148,16 @@ struct Pieces<'a> {
     /// The place in `rows` where the rows of each value begin.
     starts: Vec<u32>,
     rows: Vec<u32>,
+    /// The rows that are beyond the first [`crowd::MOST`] signatures of their fingerprint, ascending. They were not
+    /// compared with all candidates by their fingerprints.
+    further: Vec<u32>,
 }
 
 impl<'a> Pieces<'a> {
     fn of(signatures: &'a Signatures, range: Range<usize>, which: usize) -> Self {
         let fingerprints = &signatures.fingerprints()[range.clone()];
         let mut all: Vec<(u64, u32)> = Vec::with_capacity(range.len());
-        let mut seen = HashSet::new();
+        let (mut seen, mut further) = (HashSet::new(), Vec::new());
         signatures.each_sketch(range.clone(), |row, sketch| {
             let row = row - range.start;
             let repeats = |other: usize| fingerprints.get(other) == Some(&fingerprints[row]);
@@ -156,6 +167,9 @@ impl<'a> Pieces<'a> {
             // Only the first document of a signature is compared with others.
             if (row > 0 && repeats(row - 1) || repeats(row + 1)) && !seen.insert(*sketch) {
                 return;
+            }
+            if seen.len() > crowd::MOST {
+                further.push(row as u32);
             }
             all.push((Sketch::from_bytes(*sketch).piece(which), row as u32));
         });
@@ -168,7 +182,13 @@ impl<'a> Pieces<'a> {
                 starts.push(place);
             }
         }
-        Self { signatures, which, from: range.start, values, starts, rows }
+        Self { signatures, which, from: range.start, values, starts, rows, further }
+    }
+
+    /// Whether a row is beyond the first [`crowd::MOST`] signatures of its fingerprint.
+    fn is_further(&self, row: u64) -> bool {
+        let row = u32::try_from(row - self.from as u64).expect("a row of this range");
+        self.further.binary_search(&row).is_ok()
     }
 
     /// The rows that have the value with this index, ascending.

@@ -52,6 +52,33 @@ fn equal_documents_of_two_crowds_are_linked_and_what_was_not_compared_is_told() 
     assert_eq!((edges.len(), uncompared), (0, 236 * 235 / 2));
 }
 
+/// Catches near-duplicates that are not found because their fingerprint is that of very many documents, although a
+/// piece of their sketches tells them from the others.
+#[test]
+fn near_duplicates_in_a_crowd_are_found_by_pieces() {
+    let with_edits = |from: u64| {
+        let mut all = crowd(300, |i| i);
+        for (i, record) in all.iter_mut().enumerate() {
+            let (_, sketch) = record.signature.as_mut().expect("a signature");
+            sketch[20..24].iter_mut().for_each(|byte| *byte ^= (from as u8) * 0b0100_0001);
+            record.digest[30] = from as u8;
+            record.id = format!("{from}-{i}").into();
+        }
+        all
+    };
+    let number = |id: &str| id.split('-').nth(1).map(str::to_owned);
+    let (a, b) = (Signatures::of(with_edits(0)).unwrap(), Signatures::of(with_edits(1)).unwrap());
+    let (edges, _) = found(&a, Some(&b), RULE);
+    assert!(edges.iter().all(|edge| number(a.id(edge.a).unwrap()) == number(b.id(edge.b).unwrap())));
+    assert_eq!(edges.len(), 300, "each pair once");
+    let (by_fingerprint, _) = found(&a, Some(&b), BY_FINGERPRINT);
+    assert!(by_fingerprint.len() < 200, "the test has a crowd: {}", by_fingerprint.len());
+    let places = with_edits(1).into_iter().map(|record| Record { place: record.place + 300, ..record });
+    let both = Signatures::of(with_edits(0).into_iter().chain(places).collect()).unwrap();
+    let (edges, _) = found(&both, None, RULE);
+    assert_eq!(edges.len(), 300, "within one file as well");
+}
+
 #[test]
 fn crowds_by_a_piece_are_linked_as_well() {
     // All have the same first piece, and each has a fingerprint that is far from those of the others.

@@ -7,7 +7,7 @@ use memmap2::MmapMut;
 use tempfile::TempDir;
 
 use super::*;
-use crate::corpus::writer::{Shape, SignatureWriter};
+use crate::corpus::writer::{FileShape, SignatureWriter};
 use crate::signature::RECIPE;
 
 #[test]
@@ -64,7 +64,7 @@ fn a_file_whose_rows_are_not_in_order_is_refused() {
     records.sort_unstable_by(|a, b| a.row().order(&b.row()));
     let judged = records.iter().filter(|record| record.row().signature.is_some()).count();
     let write = |records: &[Record]| {
-        let mut shape = Shape { splits: 1, ..Shape::default() };
+        let mut shape = FileShape { splits: 1, ..FileShape::default() };
         records.iter().for_each(|record| shape.add(&record.row()));
         let memory = MmapMut::map_anon(shape.bytes() as usize).unwrap();
         let mut writer = SignatureWriter::new(memory, RECIPE, shape);

@@ -14,6 +14,7 @@ mod tables;
 use std::path::Path;
 
 use super::cluster::Forest;
+use super::input::Date;
 use super::join::NearCriterion;
 use super::output::write;
 use super::*;
@@ -57,7 +58,7 @@ fn records(texts: &[String]) -> Vec<Record> {
             index,
             id: index.to_string().into(),
             url: "",
-            date: NO_DATE,
+            date: Date::Absent,
             content_type: Some("text/plain; charset=utf-8"),
             body: text.as_bytes(),
         };

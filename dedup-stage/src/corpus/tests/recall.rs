@@ -59,6 +59,17 @@ fn near_duplicates_with_far_fingerprints_are_told() {
     assert!(share < 0.95, "the test's own texts are too easy: {share}");
 }
 
+/// Catches unlike documents that are joined because they are short: their sketches have few bits of their own.
+#[test]
+fn short_documents_without_a_common_word_are_not_joined() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut word = || (0..6).map(|_| random.char('a'..'t')).collect::<String>();
+    let texts: Vec<String> = (0..30_000).map(|_| (0..20).map(|_| word()).collect::<Vec<_>>().join(" ")).collect();
+    let file = Signatures::of(records(&texts)).unwrap();
+    let edges = collect(&file, None, NearCriterion::new(None, true), EFFORT, &|_| {});
+    assert_eq!(edges.len(), 0, "{edges:?}");
+}
+
 #[test]
 fn pieces_that_many_signatures_share_are_no_square() {
     let record = records(&texts(40, 3)).into_iter().find(|record| record.signature.is_some()).expect("enough words");

@@ -1,7 +1,7 @@
 //! A document as schemes compare it: a page or text after reading, with the parts that a scheme may use besides the
 //! content.
 
-use crate::page::{Input, Reader, Shape};
+use crate::page::{BlockKind, Input, Reader};
 use crate::signature::Signature;
 use crate::words::WordHash;
 
@@ -64,7 +64,7 @@ impl Document {
             }
         };
         add(Part::Title, &page.title, 64);
-        for block in reader.blocks().iter().filter(|block| block.shape == Shape::Heading) {
+        for block in reader.blocks().iter().filter(|block| block.shape == BlockKind::Heading) {
             add(Part::Headings, &reader.text()[block.range()], 32);
         }
         for anchor in reader.anchors() {

@@ -28,7 +28,8 @@ fn entries(session: &Session) -> Entries {
 fn page(random: &mut fastrand::Rng, order: u64) -> Candidate {
     let site = SiteId { domain: random.u64(..3), host: 7 };
     let url = UrlId { site, url: order };
-    let links = LinkSet { links: Sample::new((0..random.u32(..4)).map(|_| random.u32(..))), ..LinkSet::default() };
+    let links =
+        LinkSet { links: MinWiseSample::new((0..random.u32(..4)).map(|_| random.u32(..))), ..LinkSet::default() };
     Candidate {
         order,
         id: PageId { url, visit: 1 },

@@ -113,7 +113,7 @@ fn who_accepts_in_any_order_knows_what_the_first_judge_knows() {
     let mut all: Vec<Candidate> = Vec::new();
     for order in 1..=400 {
         let mut candidate = random(&mut rng, order);
-        candidate.links.links = Sample::new((0..rng.u32(..4)).map(|_| rng.u32(..)));
+        candidate.links.links = MinWiseSample::new((0..rng.u32(..4)).map(|_| rng.u32(..)));
         // Some bytes come several times, some pages twice.
         if order % 10 == 0 {
             candidate.sha256 = all[rng.usize(..all.len())].sha256;

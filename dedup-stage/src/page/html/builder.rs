@@ -5,7 +5,7 @@ use super::media;
 use super::region::Regions;
 use crate::page::Rels;
 use crate::page::hints::{Hint, Hints, is_note};
-use crate::page::outline::{Outline, Shape};
+use crate::page::outline::{BlockKind, Outline};
 use crate::page::signs::Signs;
 use crate::page::tags::{Element, Raw, Role};
 use crate::page::tokenizer::{Attribute, Content, Name, Sink, Tag};
@@ -57,11 +57,11 @@ impl<'a> Builder<'a> {
 
     /// Ends the outline at the end of the page.
     pub fn finish(mut self) {
-        self.part(Shape::Plain);
+        self.part(BlockKind::Plain);
         self.outline.end();
     }
 
-    fn part(&mut self, shape: Shape) {
+    fn part(&mut self, shape: BlockKind) {
         self.outline.part(self.signs(), shape);
     }
 
@@ -76,9 +76,9 @@ impl<'a> Builder<'a> {
             self.enter(tag, element);
         }
         self.part(match element.role {
-            Role::Heading => Shape::Heading,
-            _ if element.is_item() => Shape::Item,
-            _ => Shape::Plain,
+            Role::Heading => BlockKind::Heading,
+            _ if element.is_item() => BlockKind::Item,
+            _ => BlockKind::Plain,
         });
     }
 
@@ -248,11 +248,11 @@ impl<'a> Builder<'a> {
             Raw::Text => Content::Raw,
             Raw::Title | Raw::Area => Content::Text,
             Raw::ShownArea => {
-                self.part(Shape::Plain);
+                self.part(BlockKind::Plain);
                 Content::Text
             }
             Raw::Plain => {
-                self.part(Shape::Plain);
+                self.part(BlockKind::Plain);
                 Content::Plain
             }
         }
@@ -300,7 +300,7 @@ impl Sink for Builder<'_> {
                 return Content::Markup;
             }
             Role::Space => self.outline.space(),
-            Role::Hidden if is_open(tag, element) => self.part(Shape::Plain),
+            Role::Hidden if is_open(tag, element) => self.part(BlockKind::Plain),
             Role::Hidden => self.hide(tag),
             Role::Anchor => self.anchor(tag),
             Role::Frame => self.frame(tag),
@@ -322,13 +322,13 @@ impl Sink for Builder<'_> {
             // Raw content is ended only by its own end tag.
             self.titled |= raw == Raw::Title;
             if raw == Raw::ShownArea {
-                self.part(Shape::Plain);
+                self.part(BlockKind::Plain);
             }
             return;
         }
         let element = Element::of(name);
         match element.role {
-            Role::Block | Role::Heading | Role::Main | Role::Chrome => self.part(Shape::Plain),
+            Role::Block | Role::Heading | Role::Main | Role::Chrome => self.part(BlockKind::Plain),
             Role::Space => self.outline.space(),
             Role::Anchor if name == A => self.outline.end_link(),
             Role::Foreign => self.foreign = self.foreign.saturating_sub(1),
@@ -339,7 +339,7 @@ impl Sink for Builder<'_> {
         }
         self.hidden.ends(name, element);
         if self.chrome.ends(name, element) {
-            self.part(Shape::Plain);
+            self.part(BlockKind::Plain);
         }
     }
 

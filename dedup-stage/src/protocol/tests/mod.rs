@@ -27,7 +27,7 @@ fn answers_to(input: impl Read + Send + 'static, threads: usize) -> Vec<Value> {
     let stage = stage();
     let greeting = Greeting { recipe: "words", distance: 3, on_duplicate: config::OnDuplicate::Drop, durable: false };
     let ended = serve(input, output.clone(), stage, Limits::new(threads), greeting, |_| {}).unwrap();
-    assert!(matches!(ended, Ended::Input));
+    assert!(matches!(ended, ServeEnd::Input));
     output.lines()
 }
 
@@ -228,7 +228,7 @@ impl Write for Posting {
 }
 
 /// A stage that is served on another thread, with the other ends of its input and output.
-fn conversation() -> (Sender<Vec<u8>>, Receiver<Vec<u8>>, std::thread::JoinHandle<Ended>) {
+fn conversation() -> (Sender<Vec<u8>>, Receiver<Vec<u8>>, std::thread::JoinHandle<ServeEnd>) {
     let (to_stage, pieces) = unbounded();
     let (post, from_stage) = unbounded();
     let served = std::thread::spawn(move || {
@@ -253,7 +253,7 @@ fn a_caller_may_wait_for_each_answer() {
         assert_eq!(answer["id"], n);
     }
     drop(to_stage);
-    assert!(matches!(served.join().unwrap(), Ended::Input));
+    assert!(matches!(served.join().unwrap(), ServeEnd::Input));
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn a_closed_output_ends_it_quietly() {
     let (to_stage, from_stage, served) = conversation();
     drop(from_stage);
     to_stage.send(b"{\"op\":\"hello\"}\n".to_vec()).unwrap();
-    assert!(matches!(served.join().unwrap(), Ended::OutputClosed));
+    assert!(matches!(served.join().unwrap(), ServeEnd::OutputClosed));
 }
 
 /// A store that counts its commits.
@@ -305,7 +305,7 @@ fn the_state_has_no_page_whose_answer_was_not_written() {
     let (post, nobody) = unbounded();
     drop(nobody);
     let ended = serve(io::Cursor::new(input), Posting(post), stage, Limits::new(1), greeting, |_| {}).unwrap();
-    assert!(matches!(ended, Ended::OutputClosed));
+    assert!(matches!(ended, ServeEnd::OutputClosed));
     assert_eq!(commits.load(Ordering::Relaxed), 0);
 }
 

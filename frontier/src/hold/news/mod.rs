@@ -307,7 +307,7 @@ impl News {
         template: u64,
         showed: Showed,
         session: &mut Session,
-    ) -> Result<(Next, bool)> {
+    ) -> Result<(AfterTrial, bool)> {
         let mut test = Test::get(site, template, session)?;
         let before = test.is_followed();
         let forgotten = words(site, template, showed, session)?;
@@ -325,9 +325,9 @@ impl News {
         host.starved &= !others;
         host.put(site, ALL, session);
         let own = match test.is_followed() {
-            true if !before => Next::Release,
-            false if test.may_try(Test::PATIENCE) => Next::Try,
-            _ => Next::Nothing,
+            true if !before => AfterTrial::Release,
+            false if test.may_try(Test::PATIENCE) => AfterTrial::Try,
+            _ => AfterTrial::Nothing,
         };
         Ok((own, others))
     }
@@ -335,7 +335,7 @@ impl News {
 
 /// What is to be done with the held links of a template after a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum AfterTrial {
     /// All of them are followed.
     Release,
     /// One more is tried, or several.

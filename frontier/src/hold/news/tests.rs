@@ -21,7 +21,7 @@ impl Lab {
         self.news.meet(SITE, template, None, &mut self.session).unwrap()
     }
 
-    fn ended(&mut self, template: u64, showed: Showed) -> Next {
+    fn ended(&mut self, template: u64, showed: Showed) -> AfterTrial {
         self.news.ended(SITE, template, showed, &mut self.session).unwrap().0
     }
 
@@ -40,8 +40,8 @@ impl Lab {
 fn a_template_that_brings_nothing_is_given_up_after_three_links() {
     let mut lab = lab();
     assert_eq!([lab.meet(5), lab.meet(5), lab.meet(5)], [NewsDecision::Try, NewsDecision::Try, NewsDecision::Hold]);
-    assert_eq!(lab.ended(5, Showed::Nothing), Next::Try);
-    assert_eq!(lab.ended(5, Showed::Nothing), Next::Try);
+    assert_eq!(lab.ended(5, Showed::Nothing), AfterTrial::Try);
+    assert_eq!(lab.ended(5, Showed::Nothing), AfterTrial::Try);
     assert_eq!(lab.run(5, Showed::Nothing, 100), 1);
     assert_eq!(lab.meet(5), NewsDecision::Hold);
 }
@@ -51,10 +51,10 @@ fn a_template_that_brings_something_is_followed_and_one_in_three_may_fail() {
     let mut lab = lab();
     for n in 0..2 {
         assert_eq!(lab.meet(5), NewsDecision::Try, "{n}");
-        assert_eq!(lab.ended(5, Showed::Content), Next::Try);
+        assert_eq!(lab.ended(5, Showed::Content), AfterTrial::Try);
     }
     assert_eq!(lab.meet(5), NewsDecision::Try);
-    assert_eq!(lab.ended(5, Showed::Content), Next::Release);
+    assert_eq!(lab.ended(5, Showed::Content), AfterTrial::Release);
     assert_eq!(lab.meet(5), NewsDecision::Follow);
 }
 

@@ -6,7 +6,7 @@ mod table;
 
 use std::time::Duration;
 
-use crawler::demo::web::{Answer, Shown};
+use crawler::demo::web::{Answer, Truth};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -44,7 +44,7 @@ pub enum Kind {
 
 /// A page: its content, its text, and the targets of its links.
 struct Page {
-    shows: Shown,
+    shows: Truth,
     text: String,
     links: Vec<String>,
 }
@@ -68,13 +68,13 @@ impl World for Odd {
         Answer { status, content_type: "text/html", location: None, body, delay: Duration::ZERO }
     }
 
-    fn shows(&self, url: &Url) -> Shown {
-        (self.page)(url).map_or(Shown::Missing, |page| page.shows)
+    fn shows(&self, url: &Url) -> Truth {
+        (self.page)(url).map_or(Truth::Missing, |page| page.shows)
     }
 
     fn class(&self, url: &Url) -> u64 {
         match self.shows(url) {
-            Shown::Content(content) => content,
+            Truth::Content(content) => content,
             _ => xxh3_64(url.as_str().as_bytes()),
         }
     }
@@ -83,7 +83,7 @@ impl World for Odd {
 impl Page {
     /// An article whose text depends only on `content`.
     fn article(content: u64, links: Vec<String>) -> Self {
-        Self { shows: Shown::Content(content), text: prose(content, 150), links }
+        Self { shows: Truth::Content(content), text: prose(content, 150), links }
     }
 
     fn html(&self) -> String {

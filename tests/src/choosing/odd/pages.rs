@@ -1,6 +1,6 @@
 //! The pages of each odd site, as functions of the URL.
 
-use crawler::demo::web::Shown;
+use crawler::demo::web::Truth;
 use url::Url;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -80,7 +80,7 @@ pub(super) fn calendar(url: &Url, queries: bool, words: u64) -> Option<Page> {
         let now = (numbers.first()? - 2_000) * 12 + numbers.get(1)? - 1;
         let text = format!("Nothing happens in month {} of {}. {}", numbers[1], numbers[0], prose(1 << 40, words));
         let links = vec![month(now - 1), month(now + 1), month(now + 12), "/".into()];
-        return Some(Page { shows: Shown::Nothing, text, links });
+        return Some(Page { shows: Truth::Nothing, text, links });
     }
     let n = number(url.path())?;
     let mut links: Vec<String> = next(n, MANY).map(path).collect();
@@ -97,7 +97,7 @@ pub(super) fn chosen_by_parameter(url: &Url) -> Option<Page> {
     // There are twelve scripts with twenty contents each.
     if url.path() == "/" {
         let links = (0..12).map(|script| format!("/view{script}.php?id=0")).collect();
-        return Some(Page { shows: Shown::List, text: prose(99_999, 60), links });
+        return Some(Page { shows: Truth::List, text: prose(99_999, 60), links });
     }
     let script: u64 = url.path().strip_prefix("/view")?.strip_suffix(".php")?.parse().ok()?;
     let id: u64 = parameter(url, "id")?.parse().ok()?;
@@ -142,7 +142,7 @@ pub(super) fn numbers(url: &Url, write: fn(u64) -> String) -> Option<Page> {
     };
     let text = format!("{} Station {n} measured {} and {} degrees.", prose(1 << 41, 120), n * 7 % 61, n * 11 % 53);
     let links = next(n, MANY).map(write).collect();
-    (n < MANY).then_some(Page { shows: Shown::Content(n), text, links })
+    (n < MANY).then_some(Page { shows: Truth::Content(n), text, links })
 }
 
 pub(super) fn mirror_with_a_blog(url: &Url) -> Option<Page> {
@@ -165,10 +165,10 @@ pub(super) fn apologies(url: &Url) -> Option<Page> {
     let (folder, rest) = url.path().get(1..)?.split_once('/').unwrap_or(("", "a0"));
     if folder.is_empty() {
         let links = ["old", "new"].map(|folder| format!("/{folder}/a0")).to_vec();
-        return Some(Page { shows: Shown::List, text: prose(99_999, 60), links });
+        return Some(Page { shows: Truth::List, text: prose(99_999, 60), links });
     }
     if rest.starts_with("gone") {
-        return Some(Page { shows: Shown::Nothing, text: prose(1 << 42, 60), links: vec!["/".into()] });
+        return Some(Page { shows: Truth::Nothing, text: prose(1 << 42, 60), links: vec!["/".into()] });
     }
     let (n, at) = (number(rest)?, ["old", "new"].iter().position(|known| *known == folder)? as u64);
     let mut links: Vec<String> = next(n, MANY).map(|next| format!("/{folder}{}", path(next))).collect();
@@ -185,7 +185,7 @@ pub(super) fn list(url: &Url) -> Option<Page> {
     let page = parameter(url, "page").map_or(Some(0), |page| page.parse().ok())?;
     let mut links: Vec<String> = (page * 10..page * 10 + 10).map(|n| format!("/story{}", path(n))).collect();
     links.extend([page + 1, page + 2].iter().filter(|next| **next < pages).map(|next| format!("/?page={next}")));
-    (page < pages && url.path() == "/").then(|| Page { shows: Shown::List, text: prose(99_999, 60), links })
+    (page < pages && url.path() == "/").then(|| Page { shows: Truth::List, text: prose(99_999, 60), links })
 }
 
 pub(super) fn late_parameter(url: &Url) -> Option<Page> {
