@@ -52,6 +52,8 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ("302", &["redirect-loop", "redirect-chain", "redirect-garbage", "robots-loop"]),
     ("500", &["robots-error"]),
     ("200 Length", &["endless-body", "robots-huge", "million-links", "h2-endless-body", "bomb-gzip"]),
+    // If the client reads fast, it opens its window before the server overruns it.
+    ("200 Length", &["h2-over-window"]),
     ("302 Length", &["redirect-body"]),
     ("200 Time", &["slow-body", "stalled-body", "h2-stall", "h2-drip", "h2-padding", "h2-trailers"]),
     ("200 Disconnect", &["h2-padding", "h2-trailers"]),
