@@ -180,7 +180,8 @@ def compare(arguments):
             chosen = {name: command for name, command in chosen.items() if any(part in name for part in arguments.only)}
         runs = {name: [] for name in chosen}
         for number in range(arguments.rounds):
-            for name, command in chosen.items():
+            # The first one of a round runs on a machine that has rested. So every second round begins at the other end.
+            for name, command in list(chosen.items())[:: 1 if number % 2 == 0 else -1]:
                 runs[name].append(run(command, folder))
                 print(f"round {number + 1}, {name}: {runs[name][-1]}", file=sys.stderr)
         medians = {}
