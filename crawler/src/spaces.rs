@@ -38,10 +38,10 @@ pub const ATTEMPTS: Space = Space::new(42, "attempts", Layout::Points);
 /// Host, content of a stub → counts of the URLs of the host that have shown it.
 pub const STUBS: Space = Space::new(43, "stubs", Layout::Points);
 
-/// Identity of a URL that redirected → the cookies that came with the redirect, and whether the URL was requested once
-/// more because of them. Identity of a host → the notice by which it asks for consent; one of its pages was requested
-/// once more because of the cookies that its link had set. Identity of a URL, `notice` → nothing; the entry means that
-/// it still shows the notice.
+/// Identity of a URL that redirected → the cookies that came with the redirect, and whether the URL was requested
+/// once more because of them. Identity of a host → the notice by which it asks for consent; one of its pages was
+/// requested once more because of the cookies that its link had set. Identity of a URL, `notice` → nothing; the entry
+/// means that the URL still shows the notice.
 pub const HOPS: Space = Space::new(44, "hops", Layout::Points);
 
 /// Identity of a URL → the trouble at its last visit.

@@ -64,7 +64,8 @@ fn a_trap_costs_no_more_than_a_sample_in_demote() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A calendar without end: the grid of each month leads to its days and to its neighbours. Days without an event say so.
+/// A calendar without end: the grid of each month leads to its days and to its neighbours. Days without an event say
+/// so.
 struct Grids;
 
 impl Grids {

@@ -1,5 +1,5 @@
-//! What a user may get wrong, or not expect: a mistyped name, documents in place of signatures, a file named twice, dates
-//! of other forms, documents that are too long.
+//! What a user may get wrong, or not expect: a mistyped name, documents in place of signatures, a file named twice,
+//! dates of other forms, documents that are too long.
 
 use std::fs;
 use std::process::Command;

@@ -22,6 +22,10 @@ use crate::engine::state::EngineState;
 use crate::record::PageRecord;
 use crate::spaces;
 
+/// At most this many pages of a host are requested once more at one time, because they are queued in one step. The
+/// others count as pages that show the notice.
+const MOST: usize = 10_000;
+
 /// The record of a host that has asked for consent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Consent {
@@ -65,8 +69,8 @@ impl Consent {
 }
 
 impl EngineState<'_> {
-    /// A page was answered, and shows this. If it is the page for which consent was given, all pages with the notice are
-    /// requested once more. Returns true if this page must be, too, once its record is written.
+    /// A page was answered, and shows this. If it is the page for which consent was given, all pages with the notice
+    /// are requested once more. Returns true if this page must be, too, once its record is written.
     pub(super) fn note_consent(&mut self, job: &Job, shown: Option<&Shown>) -> Result<bool> {
         let host = job.page.url.site;
         let (Some(shown), Some(mut consent)) = (shown, Consent::get(host, &self.ledger.session)?) else {
@@ -76,8 +80,12 @@ impl EngineState<'_> {
         if is_first && !consent.works && job.page.visit > 1 && !is_notice {
             consent.works = true;
             consent.put(host, &mut self.ledger.session);
-            for page in self.pages_with(&consent, host)? {
-                self.request_again(page)?;
+            for (count, page) in self.pages_with(&consent, host)?.into_iter().enumerate() {
+                if count < MOST {
+                    self.request_again(page)?;
+                } else {
+                    self.count_notice(page.url, true)?;
+                }
             }
         }
         let is_notice = consent.works && is_notice;
@@ -85,18 +93,18 @@ impl EngineState<'_> {
         Ok(is_notice && job.page.visit == 1)
     }
 
-    /// The pages of a host that have shown the notice at their first visits.
+    /// The pages of a host that were visited once, and have shown the notice.
     fn pages_with(&self, consent: &Consent, host: SiteId) -> Result<Vec<PageId>> {
         let KeyRange { from, to, .. } = KeyRange::of_prefix(spaces::PAGES, &host.to_bytes());
         let (mut pages, mut failure) = (Vec::new(), None);
         self.ledger.session.scan(spaces::PAGES, &from, &to, &mut |key, value| {
             let Some(page) = PageRecord::page_of(key) else { return ControlFlow::Continue(()) };
+            if page.visit > 1 {
+                // This URL was visited again, so what its first visit has shown does not count.
+                pages.pop_if(|last: &mut PageId| last.url == page.url);
+                return ControlFlow::Continue(());
+            }
             match PageRecord::decode(value) {
-                Ok(record) if page.visit > 1 => {
-                    // This URL was visited again, so the record of its first visit does not count.
-                    pages.pop_if(|last: &mut PageId| last.url == page.url);
-                    drop(record);
-                }
                 Ok(record) if record.shown.as_ref().is_some_and(|shown| consent.is_notice(shown)) => pages.push(page),
                 Ok(_) => {}
                 Err(error) => failure = Some(error),

@@ -1,5 +1,5 @@
-//! What hosts have shown lately, kept in memory, so that a page that only repeats it is known. The judge finds pages that
-//! are copies as a whole; these tables find pages that are no copies and still bring nothing.
+//! What hosts have shown lately, kept in memory, so that a page that only repeats it is known. The judge finds pages
+//! that are copies as a whole; these tables find pages that are no copies and still bring nothing.
 //!
 //! - Texts like those of the last pages of the host: [`alike`].
 //! - Short pages, which have no fingerprint: [`gists`].

@@ -1,5 +1,5 @@
-//! Everything between a job and its report: fetchers, and page workers. They run on their own threads, need nothing of the
-//! engine's state, and decide nothing. So they may run in any number.
+//! Everything between a job and its report: fetchers, and page workers. They run on their own threads, need nothing of
+//! the engine's state, and decide nothing. So they may run in any number.
 //!
 //! A fetcher makes the request ([`fetchers`]). PDF files are read in child processes ([`pdfs`]). The answer waits in a
 //! line ([`line_up`]) for a page worker ([`worker`]), which reads its text ([`reading`]) and its links ([`links_out`]),

@@ -9,7 +9,8 @@ use super::{Bad, Date, Format, quoted};
 use crate::corpus::output::{beside, temporary};
 use crate::corpus::sign::{Document, TEXT};
 
-/// Reads a file, or stdin if it is `-`, and calls `visit` with its document. The id of the document is the path of the file.
+/// Reads a file, or stdin if it is `-`, and calls `visit` with its document. The id of the document is the path of the
+/// file.
 pub fn document(number: u64, path: &Path, format: Format, visit: &mut dyn FnMut(Result<Document<'_>, Bad>)) {
     let id = quoted(&path.to_string_lossy());
     let content_type = Some(if format == Format::Text { TEXT } else { "text/html" });

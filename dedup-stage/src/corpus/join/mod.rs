@@ -59,8 +59,8 @@ impl NearCriterion {
         Self { distance: distance.unwrap_or(DISTANCE), look, pieces: distance.is_none() && look }
     }
 
-    /// A document with fewer words is short: most bins of its sketch take the bits of a few others, so that the sketches
-    /// of unlike documents may be alike.
+    /// A document with fewer words is short: most bins of its sketch take the bits of a few others, so that the
+    /// sketches of unlike documents may be alike.
     const SHORT: u32 = 64;
     /// Near pieces make short documents candidates only within this distance. Of a thousand million pairs of unlike
     /// documents, a few thousand are so near, and few of these have sketches that are alike.
@@ -96,8 +96,10 @@ impl Effort {
 /// Documents with the same signature are linked to the first of them, and only this first one is linked to other
 /// documents. Documents without a fingerprint are linked if their bytes are equal. If more than 64 signatures share a
 /// fingerprint, the others are compared with the first 64 only, as in the crawl, and with one that has the same sketch
-/// and one that has the same bytes. The same holds for a piece of sketches. `sink` gets the number of pairs that are
-/// left out so. What it knows to belong together is not compared. `done` gets the share of the work that was done since its last call.
+/// and one that has the same bytes. If pieces of sketches find candidates, those that were left out are compared, too,
+/// if they have a near piece. Pieces that very many signatures share are treated as fingerprints are. `sink` gets the
+/// number of pairs that are left out so. What it knows to belong together is not compared. `done` gets the share of the
+/// work that was done since its last call.
 ///
 /// # Complexity
 ///

@@ -27,7 +27,8 @@ impl EngineState<'_> {
     }
 
     /// If a page was visited before, and was a copy of a page that it does not repeat any more, the frontier counts it.
-    /// If learned rules say that it shows what another page shows, the frontier compares the two. (A page that was no copy at its last two visits has its own content, even if it was a copy at first.)
+    /// If learned rules say that it shows what another page shows, the frontier compares the two. (A page that was no
+    /// copy at its last two visits has its own content, even if it was a copy at first.)
     pub(super) fn learn_parted(
         &mut self,
         job: &Job,
