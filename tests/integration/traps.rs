@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use tests::gate::{Menu, Menus, Page, Reply, Site, run, walk};
+use tests::scripted::words;
 use url::Url;
 
 const DEMOTE: &[(&str, &str)] = &[("dedup.on-duplicate", "demote")];
@@ -89,30 +90,42 @@ impl Site for Grids {
         let at = |month: u64| format!("/calendar/{}/{}", month / 12, month % 12 + 1);
         let month = || Some(numbers.first()? * 12 + numbers.get(1)?.checked_sub(1)?);
         let events = |month: u64, day: u64| (0..Self::EVENTS).filter(move |event| Self::time(*event) == (month, day));
+        let page = |title: &str| {
+            let page = Page::new(format!("{title} - Events")).html("<header><div class=logo>Events</div><nav><ul><li>");
+            let page = page.link("/", "Home").html("<li>").link(&at(24_005), "Calendar").html("<li>");
+            page.link("/about", "About us").html("</ul></nav></header>")
+        };
         Reply::Page(match (parts.as_slice(), month()) {
-            ([], _) => Page::new("Home").text(1 << 20, 80).link(&at(24_005), "Calendar"),
+            ([], _) => page("Home").text(1 << 20, 80),
+            (["about"], _) => page("About").text(1 << 21, 80),
             (["event", event], _) => match event.parse() {
-                Ok(event) if event < Self::EVENTS => Page::new("Event").text(event, 60),
+                Ok(event) if event < Self::EVENTS => page(&words(event, 4)).text(event, 60),
                 _ => return Reply::Missing,
             },
             (["calendar", _, _], Some(month)) => {
-                let mut page = Page::new(format!("Calendar {}/{}", month % 12 + 1, month / 12));
+                let title = format!("{}/{}", month % 12 + 1, month / 12);
+                let mut page = page(&format!("Calendar {title}")).html(&format!("<h1>{title}</h1><table><tr>"));
                 for day in 1..=28 {
-                    page = page.link(&format!("{}/{day}", at(month)), &day.to_string());
-                    page = events(month, day).fold(page, |page, event| page.link(&format!("/event/{event}"), "Event"));
+                    page = page.html("<td>").link(&format!("{}/{day}", at(month)), &day.to_string());
+                    let link = |page: Page, event| page.link(&format!("/event/{event}"), &words(event, 4));
+                    page = events(month, day).fold(page, link).html(if day % 7 == 0 { "</tr><tr>" } else { "</td>" });
                 }
-                page.link(&at(month - 1), "Previous month").link(&at(month + 1), "Next month")
+                let page = page.html("</table>").link(&at(month - 1), "Previous month");
+                page.link(&at(month + 1), "Next month").link(&format!("{}?view=list", at(month)), "List")
             }
             (["calendar", year, number, day], Some(month)) => {
                 let title = format!("Events on {day}/{number}/{year}");
-                let page = Page::new(title.clone()).paragraph(&title);
+                let page = page(&title).html(&format!("<h1>{title}</h1><ul>"));
                 let day = day.parse().unwrap_or(0);
-                match events(month, day).count() {
-                    0 => page.paragraph(
+                let link = |page: Page, event| page.html("<li>").link(&format!("/event/{event}"), &words(event, 4));
+                let page = events(month, day).fold(page, link).html("</ul>");
+                if events(month, day).next().is_some() {
+                    page
+                } else {
+                    page.paragraph(
                         "There are no events on this day. Please look at another day or come back later, and do not \
                          forget to tell your friends.",
-                    ),
-                    _ => events(month, day).fold(page, |page, event| page.link(&format!("/event/{event}"), "Event")),
+                    )
                 }
             }
             _ => return Reply::Missing,
