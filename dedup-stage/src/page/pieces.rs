@@ -5,11 +5,15 @@
 //!
 //! A piece is the text of a block. If a block is a list of several links, each link is a piece, and so is the rest of
 //! the block. A medium is a piece, too, and so is the title of a page with few words. Chrome has no pieces. The order
-//! of the words of a piece does not count. Numbers do not count where they stand among many other words ("you are
-//! visitor 4711"). Where they do not (a cell of a table), they are what the piece says.
+//! of the words of a piece does not count. Numbers and the names of months and days do not count where they stand among
+//! many other words ("you are visitor 4711"). Where they do not (a cell of a table), they are what the piece says. The
+//! words of the page's own URL say nothing ("Events on 5/3/2031" at `/calendar/2031/3/5`).
 
 use std::ops::Sub;
 
+use ::url::Url;
+
+use super::gist::{Filling, is_date_word};
 use super::{Page, Reader};
 use crate::words::{WordHash, fold_multiply, is_number};
 
@@ -34,9 +38,12 @@ impl Piece {
 struct Sums {
     words: u64,
     numbers: u64,
-    /// How many words, and how many of them are numbers.
+    /// How many words there are,
     count: u32,
-    digits: u32,
+    /// how many of them are numbers or names of months and days,
+    numbers_count: u32,
+    /// and how many are words of the URL. These are in no other number but `count`.
+    of_url: u32,
 }
 
 impl Sums {
@@ -44,25 +51,28 @@ impl Sums {
     /// numbers.
     const AMONG: u32 = 4;
 
-    fn of(words: &[WordHash]) -> Self {
+    fn of(words: &[WordHash], filling: &Filling) -> Self {
         let mut sums = Self { count: words.len() as u32, ..Self::default() };
         for &word in words {
-            let number = is_number(word);
-            // No branch: nobody can foretell where numbers stand.
-            let mask = 0u64.wrapping_sub(u64::from(number));
-            sums.words = sums.words.wrapping_add(word & !mask);
-            sums.numbers = sums.numbers.wrapping_add(word & mask);
-            sums.digits += u32::from(number);
+            if filling.is_of_url(word) {
+                sums.of_url += 1;
+            } else if is_number(word) || is_date_word(word) {
+                sums.numbers = sums.numbers.wrapping_add(word);
+                sums.numbers_count += 1;
+            } else {
+                sums.words = sums.words.wrapping_add(word);
+            }
         }
         sums
     }
 
     /// The piece with these words; `None` if there are none.
     fn piece(self) -> Option<Piece> {
-        let others = self.count.saturating_sub(self.digits);
-        let is_among = others >= Self::AMONG && others >= 2 * self.digits;
-        let numbers = if is_among { u64::from(self.digits) } else { self.numbers };
+        let others = self.count.saturating_sub(self.numbers_count).saturating_sub(self.of_url);
+        let is_among = others >= Self::AMONG && others >= 2 * self.numbers_count;
+        let numbers = if is_among { u64::from(self.numbers_count) } else { self.numbers };
         let hash = fold_multiply(self.words ^ 0x9E37_79B9_7F4A_7C15, numbers ^ 0xD6E8_FEB8_6659_FD93);
+        let hash = hash ^ u64::from(self.of_url).wrapping_mul(0xE703_7ED1_A0B4_28DB);
         (self.count > 0).then_some(Piece { hash, words: self.count })
     }
 }
@@ -75,14 +85,16 @@ impl Sub for Sums {
             words: self.words.wrapping_sub(part.words),
             numbers: self.numbers.wrapping_sub(part.numbers),
             count: self.count.saturating_sub(part.count),
-            digits: self.digits.saturating_sub(part.digits),
+            numbers_count: self.numbers_count.saturating_sub(part.numbers_count),
+            of_url: self.of_url.saturating_sub(part.of_url),
         }
     }
 }
 
 impl Reader {
-    /// The pieces of `page`, which must be the page that was read last. Empty if it has more than [`Piece::MOST`].
-    pub fn pieces(&mut self, page: &Page) -> Vec<Piece> {
+    /// The pieces of `page`, which must be the page that was read last, from `url`. Empty if it has more than
+    /// [`Piece::MOST`].
+    pub fn pieces(&mut self, page: &Page, url: &Url) -> Vec<Piece> {
         let Self { outline, spans, hashes, words, believed, .. } = self;
         let shown = outline.blocks.iter().zip(&*spans);
         let shown = shown.filter(|(block, span)| !block.signs.meet(*believed) && !span.is_empty());
@@ -92,9 +104,10 @@ impl Reader {
         if count > room {
             return Vec::new();
         }
+        let filling = Filling::of(url, words);
         let mut links = &outline.links[..];
         for (block, span) in shown {
-            let mut rest = Sums::of(&hashes[span.clone()]);
+            let mut rest = Sums::of(&hashes[span.clone()], &filling);
             if block.is_list() {
                 links = &links[links.partition_point(|link| link.anchor.0 < block.start)..];
                 let within = links.iter().take_while(|link| link.anchor.0 < block.end);
@@ -103,7 +116,7 @@ impl Reader {
                 for link in within.filter(|_| several) {
                     scratch.clear();
                     words.hashes(outline.anchor(link), &mut scratch);
-                    let sums = Sums::of(&scratch);
+                    let sums = Sums::of(&scratch, &filling);
                     rest = rest - sums;
                     pieces.extend(sums.piece());
                 }
@@ -116,7 +129,7 @@ impl Reader {
         if page.signature.is_none() {
             scratch.clear();
             words.hashes(&page.title, &mut scratch);
-            pieces.extend(Sums::of(&scratch).piece());
+            pieces.extend(Sums::of(&scratch, &filling).piece());
         }
         pieces.extend(page.media.iter().map(|medium| Piece { hash: *medium, words: Piece::MEDIUM }));
         pieces
@@ -129,11 +142,15 @@ mod tests {
     use crate::page::Input;
 
     fn of(body: &str) -> Vec<Piece> {
-        let url = "http://a.test/x".parse().unwrap();
+        at("/x", body)
+    }
+
+    fn at(path: &str, body: &str) -> Vec<Piece> {
+        let url = Url::parse("http://a.test").unwrap().join(path).unwrap();
         let mut reader = Reader::default();
         let input = Input { url: &url, status: 200, content_type: Some("text/html"), body: body.as_bytes() };
         let page = reader.read(&input);
-        reader.pieces(&page)
+        reader.pieces(&page, &url)
     }
 
     #[test]
@@ -179,6 +196,17 @@ mod tests {
         assert_ne!(hash("<p>17"), hash("<p>18"));
         assert_ne!(hash("<p>12 degrees at noon"), hash("<p>13 degrees at noon"), "three other words");
         assert_ne!(hash("<p>rain 1 2 sun 3 4 wind 5 fog 6"), hash("<p>rain 1 2 sun 3 4 wind 5 fog 7"));
+    }
+
+    #[test]
+    fn words_of_the_url_do_not_count() {
+        let day = |path: &str, date: &str| at(path, &format!("<h1>Events on {date}</h1><p>Nothing happens"));
+        let one = day("/calendar/2031/03/05", "5/3/2031");
+        assert_eq!(one, day("/calendar?date=20321224", "24/12/2032"));
+        assert_ne!(one, day("/calendar/2031/03/05", "6/3/2031"), "the date of another page");
+        assert_eq!(day("/x/1", "5 March 2031 in all our cities"), day("/x/1", "6 April 2032 in all our cities"));
+        let found = |path: &str, word: &str| at(path, &format!("<p>Nothing was found for {word}"));
+        assert_eq!(found("/?q=ant", "ant"), found("/?q=bee", "bee"));
     }
 
     #[test]

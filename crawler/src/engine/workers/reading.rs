@@ -44,7 +44,7 @@ impl Worker<'_> {
         }
         let stub = self.stub(response, &page);
         let is_good_text = page.is_text && (200..300).contains(&response.status);
-        let pieces = if answered.cut && is_good_text { self.reader.pieces(&page) } else { Vec::new() };
+        let pieces = if answered.cut && is_good_text { self.reader.pieces(&page, &job.url) } else { Vec::new() };
         let word_marks = if job.is_trial() && is_good_text { self.reader.word_marks(&job.url) } else { Vec::new() };
         let markup = if page.is_text { Markup::read(&response.body, &self.context.token) } else { Markup::default() };
         let permissions = self.permissions(answered, &page, &markup);
