@@ -1,12 +1,13 @@
 //! Sites that look like traps: their menus all say the same, and only the pages below say something. In `demote`, URLs
 //! that a rule for traps stops come last, if a sample shows that they are worth it. A real trap costs little more than
-//! the sample.
+//! the sample. At the end stand two traps whose pages differ, and that end by themselves: a calendar and a magazine.
 
 use std::sync::Arc;
 
 use tests::gate::{Menu, Menus, Page, Reply, Site, run, walk};
 use tests::scripted::words;
 use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
 
 const DEMOTE: &[(&str, &str)] = &[("dedup.on-duplicate", "demote")];
 const STRICT: &[(&str, &str)] = &[("dedup.on-duplicate", "demote"), ("dedup.rescue", "0%")];
@@ -161,5 +162,47 @@ fn a_calendar_ends() -> anyhow::Result<()> {
             assert!(crawled.seen.things.len() as u64 >= Grids::EVENTS, "all events are found");
         }
     }
+    Ok(())
+}
+
+/// A magazine. Its pages have one of many advertisements, a status line, and a link to themselves with another token.
+struct Magazine;
+
+impl Magazine {
+    const STORIES: u64 = 30;
+}
+
+impl Site for Magazine {
+    fn seeds(&self) -> Vec<String> {
+        vec!["http://magazine.test/".into()]
+    }
+
+    fn reply(&self, url: &Url) -> Reply {
+        let token = xxh3_64(url.as_str().as_bytes());
+        let page = match url.path().strip_prefix("/story/").map(str::parse) {
+            None if url.path() == "/" => (0..Self::STORIES)
+                .fold(Page::new("Home"), |page, story| page.link(&format!("/story/{story}"), &words(1_000 + story, 5))),
+            Some(Ok(story)) if story < Self::STORIES => {
+                let again = format!("/story/{story}?view=print&tok={:08x}", token as u32);
+                Page::new(words(1_000 + story, 5)).text(story, 150).link(&again, "Print")
+            }
+            _ => return Reply::Missing,
+        };
+        let (time, seen) = (token % 86_400, token >> 20 & 0x1FF);
+        let time = format!("{:02}:{:02}:{:02}", time / 3600, time / 60 % 60, time % 60);
+        let page = page.html("<div class=box>").paragraph(&words(2_000 + token % 40, 30)).html("</div>");
+        Reply::Page(page.paragraph(&format!("Rendered {time}, {seen} visitors online, request {token:012x}")))
+    }
+}
+
+/// Catches a trap of pages that are new by what says nothing: an advertisement, the time, a number, a token.
+#[test]
+fn noise_ends() -> anyhow::Result<()> {
+    let site: Arc<dyn Site> = Arc::new(Magazine);
+    let crawled = run(&site, &[("limits.max-pages", "6000")])?;
+    let fetches = crawled.seen.urls.len();
+    println!("{fetches} fetches, {} stories", crawled.seen.things.len());
+    assert!(fetches < 5_000, "{fetches} fetches");
+    assert!(crawled.seen.things.len() as u64 >= Magazine::STORIES, "all stories are found");
     Ok(())
 }

@@ -55,8 +55,12 @@ impl Filling {
         let address = format!("{} {}", url.path(), url.query().unwrap_or_default()).replace('+', " ");
         let address = percent_encoding::percent_decode_str(&address).decode_utf8_lossy();
         hasher.hashes(&address, &mut of_url);
-        let runs = address.split(|character: char| !character.is_ascii_digit()).filter(|run| !run.is_empty());
-        for run in runs.take(Self::MOST_NUMBERS) {
+        for word in address.split(|character: char| !character.is_ascii_alphanumeric()) {
+            // A word of a page may have one number (`page7`). One with more is a token, and its digits say nothing.
+            let run = word.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+            if run.is_empty() || !run.bytes().all(|byte| byte.is_ascii_digit()) {
+                continue;
+            }
             let parts = match run.len() {
                 8 => vec![&run[..4], &run[4..6], &run[6..]],
                 6 => vec![&run[..4], &run[4..]],
@@ -80,9 +84,6 @@ impl Filling {
     pub(super) fn is_of_url(&self, word: WordHash) -> bool {
         self.of_url.binary_search(&word).is_ok()
     }
-
-    /// So many numbers of a URL are read. A URL of thousands is not worth the time.
-    const MOST_NUMBERS: usize = 16;
 }
 
 /// A hash of the distinct words and media of a page, without its [`Filling`]. 0 if nothing remains.

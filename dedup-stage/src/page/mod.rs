@@ -20,6 +20,7 @@ mod date_words;
 mod gist;
 mod hints;
 mod html;
+mod joined_numbers;
 mod kind;
 mod language;
 mod link_texts;
@@ -38,6 +39,7 @@ mod signs;
 mod statement;
 mod tags;
 pub mod tokenizer;
+
 mod word_marks;
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl Reader {
             return passages;
         }
         for (words, numbers) in distinct(in_sketch(&self.content, &self.outline.blocks), &self.outline, &self.hashes) {
-            OddSketch::flips(words, numbers, |bit| passages.flips.push(bit));
+            OddSketch::flips(&words, numbers, |bit| passages.flips.push(bit));
             passages.ends.push(passages.flips.len() as u32);
             if passages.flips.len() > bounds::LINK_WORDS || passages.ends.len() > Passages::MOST {
                 return Passages::default();

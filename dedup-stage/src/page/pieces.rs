@@ -9,11 +9,13 @@
 //! many other words ("you are visitor 4711"). Where they do not (a cell of a table), they are what the piece says. The
 //! words of the page's own URL say nothing ("Events on 5/3/2031" at `/calendar/2031/3/5`).
 
+use std::borrow::Cow;
 use std::ops::Sub;
 
 use ::url::Url;
 
 use super::gist::{Filling, is_date_word};
+use super::joined_numbers::with_joined_numbers;
 use super::{Page, Reader};
 use crate::words::{WordHash, fold_multiply, is_number};
 
@@ -36,43 +38,48 @@ impl Piece {
 /// Sums over the words of a text. A sum does not depend on the order, and the words of a part can be taken out of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sums {
+    /// The sum of the other words, without those of the URL.
     words: u64,
+    /// The sum of the numbers, without those of the URL.
     numbers: u64,
     /// How many words there are,
     count: u32,
-    /// how many of them are numbers or names of months and days,
+    /// how many of them are numbers, or names of months and days,
     numbers_count: u32,
-    /// and how many are words of the URL. These are in no other number but `count`.
+    /// and how many of the other words are words of the URL.
     of_url: u32,
 }
 
 impl Sums {
-    /// Numbers do not count in a piece that has at least this many other words, if these are twice as many as the
-    /// numbers.
+    /// Numbers do not count in a piece that has at least this many other words, and as many as numbers.
     const AMONG: u32 = 4;
 
     fn of(words: &[WordHash], filling: &Filling) -> Self {
         let mut sums = Self { count: words.len() as u32, ..Self::default() };
         for &word in words {
-            if filling.is_of_url(word) {
-                sums.of_url += 1;
-            } else if is_number(word) || is_date_word(word) {
-                sums.numbers = sums.numbers.wrapping_add(word);
-                sums.numbers_count += 1;
-            } else {
-                sums.words = sums.words.wrapping_add(word);
+            let (is_number, is_of_url) = (is_number(word) || is_date_word(word), filling.is_of_url(word));
+            sums.numbers_count += u32::from(is_number);
+            sums.of_url += u32::from(is_of_url && !is_number);
+            if !is_of_url {
+                let sum = if is_number { &mut sums.numbers } else { &mut sums.words };
+                *sum = sum.wrapping_add(word);
             }
         }
         sums
     }
 
+    /// Whether its numbers stand among other words.
+    fn has_words(self) -> bool {
+        let others = self.count.saturating_sub(self.numbers_count).saturating_sub(self.of_url);
+        others >= Self::AMONG && others >= self.numbers_count
+    }
+
     /// The piece with these words; `None` if there are none.
     fn piece(self) -> Option<Piece> {
-        let others = self.count.saturating_sub(self.numbers_count).saturating_sub(self.of_url);
-        let is_among = others >= Self::AMONG && others >= 2 * self.numbers_count;
-        let numbers = if is_among { u64::from(self.numbers_count) } else { self.numbers };
+        let numbers = if self.has_words() { 0 } else { self.numbers };
+        let counts = u64::from(self.numbers_count) << 32 | u64::from(self.of_url);
         let hash = fold_multiply(self.words ^ 0x9E37_79B9_7F4A_7C15, numbers ^ 0xD6E8_FEB8_6659_FD93);
-        let hash = hash ^ u64::from(self.of_url).wrapping_mul(0xE703_7ED1_A0B4_28DB);
+        let hash = fold_multiply(hash ^ 0xE703_7ED1_A0B4_28DB, counts ^ 0x8EBC_6AF0_9C88_C6E3);
         (self.count > 0).then_some(Piece { hash, words: self.count })
     }
 }
@@ -107,7 +114,13 @@ impl Reader {
         let filling = Filling::of(url, words);
         let mut links = &outline.links[..];
         for (block, span) in shown {
-            let mut rest = Sums::of(&hashes[span.clone()], &filling);
+            let said = &hashes[span.clone()];
+            let mut rest = Sums::of(said, &filling);
+            if let Cow::Owned(joined) = with_joined_numbers(block, &outline.text, said) {
+                let joined = Sums::of(&joined, &filling);
+                // Beside few other words stands a date, say, and the URL may have its parts.
+                rest = if joined.has_words() { joined } else { rest };
+            }
             if block.is_list() {
                 links = &links[links.partition_point(|link| link.anchor.0 < block.start)..];
                 let within = links.iter().take_while(|link| link.anchor.0 < block.end);
@@ -207,6 +220,16 @@ mod tests {
         assert_eq!(day("/x/1", "5 March 2031 in all our cities"), day("/x/1", "6 April 2032 in all our cities"));
         let found = |path: &str, word: &str| at(path, &format!("<p>Nothing was found for {word}"));
         assert_eq!(found("/?q=ant", "ant"), found("/?q=bee", "bee"));
+    }
+
+    #[test]
+    fn a_status_line_is_one_piece_whatever_it_shows() {
+        let line = |time: &str, seen: u32, request: &str| {
+            of(&format!("<p>Rendered {time}, {seen} visitors online, request {request}"))
+        };
+        assert_eq!(line("10:15:02", 311, "8f3a77bc0e12"), line("23:04:59", 7, "a00b1c2d3e4f"));
+        let at = |path: &str| at(path, "<p>Rendered 10:15:02, 311 visitors online, request 8f3a77bc");
+        assert_eq!(at("/story/311"), at("/story/8"), "a number that the URL has by chance");
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! equal passages cancel each other out, so a page that shows all of its text twice would seem to say nothing. Passages
 //! are equal here if they flip the same bits of the sketch, so numbers that count as one number do not tell them apart.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use super::joined_numbers::with_joined_numbers;
 use super::numbering::numbers;
 use super::outline::{Block, Outline};
 use crate::signature::{Numbers, OddSketch, Passage};
@@ -18,11 +20,12 @@ pub fn distinct<'p>(
     passages: impl Iterator<Item = (&'p Passage, &'p Block)>,
     Outline { text, .. }: &Outline,
     words: &'p [WordHash],
-) -> impl Iterator<Item = (&'p [WordHash], Numbers)> {
+) -> impl Iterator<Item = (Cow<'p, [WordHash]>, Numbers)> {
     let mut met = HashSet::new();
     passages.filter_map(move |(passage, block)| {
-        let (words, numbers) = (&words[passage.words.clone()], numbers(block, text));
-        let counts = words.len() < LEAST || block.is_list() || met.insert(hash(words, numbers));
+        let numbers = numbers(block, text);
+        let words = with_joined_numbers(block, text, &words[passage.words.clone()]);
+        let counts = words.len() < LEAST || block.is_list() || met.insert(hash(&words, numbers));
         counts.then_some((words, numbers))
     })
 }

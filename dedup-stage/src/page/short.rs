@@ -8,6 +8,7 @@
 
 use super::Reader;
 use super::gist::is_date_word;
+use super::joined_numbers::with_joined_numbers;
 use super::link_texts::in_sketch;
 use super::numbering::numbers;
 use super::repeats::tell_apart;
@@ -26,8 +27,9 @@ impl Reader {
         let shown: Vec<Passage> =
             shown.map(|(block, (_, words))| Passage { block, words: words.clone(), eighths: 1 }).collect();
         let passages = in_sketch(&shown, blocks).map(|(passage, block)| {
-            let (words, numbers) = (&self.hashes[passage.words.clone()], numbers(block, &self.outline.text));
-            (if numbers == Numbers::All { without_dates(words) } else { words.to_vec() }, numbers)
+            let (text, words) = (&self.outline.text, &self.hashes[passage.words.clone()]);
+            let (words, numbers) = (with_joined_numbers(block, text, words), numbers(block, text));
+            (if numbers == Numbers::All { without_dates(&words) } else { words.into_owned() }, numbers)
         });
         let mut passages: Vec<(Vec<WordHash>, Numbers)> = passages.collect();
         if !passages.is_empty() {

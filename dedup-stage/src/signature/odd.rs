@@ -51,9 +51,10 @@ impl OddSketch {
     const SHARE: f32 = 0.08;
 
     /// The sketch of some passages, each with the numbers that count as one; `None` if they have no words.
-    pub fn of<'w>(passages: impl Iterator<Item = (&'w [WordHash], Numbers)>) -> Option<Self> {
+    pub fn of(passages: impl Iterator<Item = (impl AsRef<[WordHash]>, Numbers)>) -> Option<Self> {
         let (mut flips, mut pairs) = (Flips([0; 256]), 0usize);
         for (words, numbers) in passages {
+            let words = words.as_ref();
             pairs += words.len();
             Self::flips(words, numbers, |bit| flips.flip(bit));
         }
