@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use super::equal_ids;
 use super::rows;
 use super::say::say;
 use super::signed::{self, Looking};
@@ -130,6 +131,7 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
         say!("joined {edges} of {documents} in {:.1} s", start.elapsed().as_secs_f64());
         return Ok(ExitCode::SUCCESS);
     }
+    equal_ids::warn(&args.files, &files)?;
     let columns = vec![
         ("id", signed::id_kind(&files)),
         ("cluster", Kind::Number),

@@ -3,6 +3,7 @@
 
 mod cli;
 pub mod cluster;
+mod equal_ids;
 pub mod evaluate;
 pub mod experiment;
 pub mod fingerprint;

@@ -12,21 +12,36 @@ const MOST_WORDS: usize = 24;
 /// The signs that join the parts of a number.
 const JOINS: [char; 6] = ['.', ',', ':', '/', '-', '\''];
 
-/// The words of a block of `text`. In short prose, each word with a digit is the number of its digits, and numbers that
-/// are joined are one.
-pub(super) fn with_joined_numbers<'w>(block: &Block, text: &str, words: &'w [WordHash]) -> Cow<'w, [WordHash]> {
-    let text = &text[block.range()];
-    if words.len() > MOST_WORDS || !block.is_prose() || block.is_list() || !has_joined_number(text) {
-        return Cow::Borrowed(words);
+/// Reads words with joined numbers. It keeps only scratch memory.
+#[derive(Debug, Default)]
+pub(super) struct JoinedNumbers {
+    joined: String,
+    hasher: Words,
+}
+
+impl JoinedNumbers {
+    /// The words of a block of `text`. In short prose, each word with a digit is the number of its digits, and numbers
+    /// that are joined are one.
+    pub(super) fn words<'w>(&mut self, block: &Block, text: &str, words: &'w [WordHash]) -> Cow<'w, [WordHash]> {
+        let text = &text[block.range()];
+        if words.len() > MOST_WORDS || !block.is_prose() || block.is_list() || !has_joined_number(text) {
+            return Cow::Borrowed(words);
+        }
+        self.joined.clear();
+        join(text, &mut self.joined);
+        let mut words = Vec::with_capacity(words.len());
+        self.hasher.hashes(&self.joined, &mut words);
+        Cow::Owned(words)
     }
-    let mut joined = Vec::with_capacity(words.len());
-    Words::default().hashes(&join(text), &mut joined);
-    Cow::Owned(joined)
 }
 
 /// Whether a text has a word of digits and letters, or digits that are joined.
 fn has_joined_number(text: &str) -> bool {
     let bytes = text.as_bytes();
+    // Most texts have no digit. This loop has no branch, so it reads many bytes at once.
+    if !bytes.iter().fold(false, |any, byte| any | byte.is_ascii_digit()) {
+        return false;
+    }
     let at_digit = |at: usize| {
         let [before, after] = [at.checked_sub(1), Some(at + 1)].map(|at| at.and_then(|at| bytes.get(at)));
         let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
@@ -36,9 +51,9 @@ fn has_joined_number(text: &str) -> bool {
     bytes.iter().enumerate().any(|(at, byte)| byte.is_ascii_digit() && at_digit(at))
 }
 
-fn join(text: &str) -> String {
+/// Appends a text, with joined numbers.
+fn join(text: &str, joined: &mut String) {
     let is_of_word = |character: char| character.is_alphanumeric() || character == '_';
-    let mut joined = String::with_capacity(text.len());
     let (mut rest, mut is_after_number) = (text, false);
     while !rest.is_empty() {
         let between = rest.find(is_of_word).unwrap_or(rest.len());
@@ -57,7 +72,6 @@ fn join(text: &str) -> String {
         }
         (rest, is_after_number) = (after, is_number);
     }
-    joined
 }
 
 #[cfg(test)]
@@ -79,7 +93,9 @@ mod tests {
             ("", ""),
         ];
         for (text, expected) in rows {
-            assert_eq!(join(text), expected);
+            let mut joined = String::new();
+            join(text, &mut joined);
+            assert_eq!(joined, expected);
             assert!(has_joined_number(text) || text == expected, "{text}");
         }
     }

@@ -15,7 +15,7 @@ use std::ops::Sub;
 use ::url::Url;
 
 use super::gist::{Filling, is_date_word};
-use super::joined_numbers::with_joined_numbers;
+use super::joined_numbers::JoinedNumbers;
 use super::{Page, Reader};
 use crate::words::{WordHash, fold_multiply, is_number};
 
@@ -111,12 +111,12 @@ impl Reader {
         if count > room {
             return Vec::new();
         }
-        let filling = Filling::of(url, words);
+        let (filling, mut joined_numbers) = (Filling::of(url, words), JoinedNumbers::default());
         let mut links = &outline.links[..];
         for (block, span) in shown {
             let said = &hashes[span.clone()];
             let mut rest = Sums::of(said, &filling);
-            if let Cow::Owned(joined) = with_joined_numbers(block, &outline.text, said) {
+            if let Cow::Owned(joined) = joined_numbers.words(block, &outline.text, said) {
                 let joined = Sums::of(&joined, &filling);
                 // Beside few other words stands a date, say, and the URL may have its parts.
                 rest = if joined.has_words() { joined } else { rest };

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::joined_numbers::with_joined_numbers;
+use super::joined_numbers::JoinedNumbers;
 use super::numbering::numbers;
 use super::outline::{Block, Outline};
 use crate::signature::{Numbers, OddSketch, Passage};
@@ -21,10 +21,10 @@ pub fn distinct<'p>(
     Outline { text, .. }: &Outline,
     words: &'p [WordHash],
 ) -> impl Iterator<Item = (Cow<'p, [WordHash]>, Numbers)> {
-    let mut met = HashSet::new();
+    let (mut met, mut joined_numbers) = (HashSet::new(), JoinedNumbers::default());
     passages.filter_map(move |(passage, block)| {
         let numbers = numbers(block, text);
-        let words = with_joined_numbers(block, text, &words[passage.words.clone()]);
+        let words = joined_numbers.words(block, text, &words[passage.words.clone()]);
         let counts = words.len() < LEAST || block.is_list() || met.insert(hash(&words, numbers));
         counts.then_some((words, numbers))
     })

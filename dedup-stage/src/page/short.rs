@@ -8,7 +8,7 @@
 
 use super::Reader;
 use super::gist::is_date_word;
-use super::joined_numbers::with_joined_numbers;
+use super::joined_numbers::JoinedNumbers;
 use super::link_texts::in_sketch;
 use super::numbering::numbers;
 use super::repeats::tell_apart;
@@ -26,9 +26,10 @@ impl Reader {
         let shown = shown.filter(|(_, (block, span))| !block.signs.meet(self.believed) && !span.is_empty());
         let shown: Vec<Passage> =
             shown.map(|(block, (_, words))| Passage { block, words: words.clone(), eighths: 1 }).collect();
+        let mut joined_numbers = JoinedNumbers::default();
         let passages = in_sketch(&shown, blocks).map(|(passage, block)| {
             let (text, words) = (&self.outline.text, &self.hashes[passage.words.clone()]);
-            let (words, numbers) = (with_joined_numbers(block, text, words), numbers(block, text));
+            let (words, numbers) = (joined_numbers.words(block, text, words), numbers(block, text));
             (if numbers == Numbers::All { without_dates(&words) } else { words.into_owned() }, numbers)
         });
         let mut passages: Vec<(Vec<WordHash>, Numbers)> = passages.collect();

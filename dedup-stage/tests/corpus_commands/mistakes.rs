@@ -97,3 +97,19 @@ fn one_document_comes_on_stdin() {
         assert!(stderr(&output).contains("signed 1 document, 1 with a fingerprint"), "{}", stderr(&output));
     }
 }
+
+/// Would fail if nobody were told that a list cannot tell documents apart.
+#[test]
+fn equal_ids_are_told() {
+    let dir = TempDir::new().expect("a temporary directory");
+    for (name, ids) in [("a", ["1", "2"]), ("b", ["2", "3"]), ("c", ["4", "5"])] {
+        let documents = ids.map(|id| (id, text(id.parse().expect("a number"), 0)));
+        write(&dir, &format!("{name}.jsonl"), &documents);
+        stdout(&dir, &format!("signatures {name}.jsonl -o {name}.sig"));
+    }
+    let told = |files: &str| stderr(&dedup_stage(&dir, &format!("cluster {files}")));
+    let warning = told("a.sig b.sig");
+    assert!(warning.contains("1 document with the id of another document"), "{warning}");
+    assert!(warning.contains("the id 2 is in a.sig and in b.sig"), "{warning}");
+    assert!(!told("a.sig c.sig").contains("the id of another"));
+}
