@@ -1,7 +1,7 @@
 //! Names of months and days, and their usual short forms, in the languages of most pages. The pages of an endless
 //! calendar differ in these names, and in nothing else.
 
-/// The names, separated by blanks. (The gist of a page leaves them out, as it leaves out numbers.)
+/// The names, separated by blanks. (They are a page's filling, as numbers are.)
 pub const NAMES: [&str; 12] = [
     // English
     "january february march april may june july august september october november december jan feb mar apr jun jul aug \

@@ -17,6 +17,7 @@ pub mod charset;
 mod chrome;
 pub mod content;
 mod date_words;
+mod filling;
 mod gist;
 mod hints;
 mod html;

@@ -14,7 +14,7 @@ use std::ops::Sub;
 
 use ::url::Url;
 
-use super::gist::{Filling, is_date_word};
+use super::filling::{Filling, is_date_word};
 use super::joined_numbers::JoinedNumbers;
 use super::{Page, Reader};
 use crate::words::{WordHash, fold_multiply, is_number};

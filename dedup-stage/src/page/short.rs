@@ -7,7 +7,7 @@
 //! visit. (Two pages are compared by their statements, in which chrome counts.)
 
 use super::Reader;
-use super::gist::is_date_word;
+use super::filling::is_date_word;
 use super::joined_numbers::JoinedNumbers;
 use super::link_texts::in_sketch;
 use super::numbering::numbers;

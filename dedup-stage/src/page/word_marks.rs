@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use ::url::Url;
 
 use super::Reader;
-use super::gist::Filling;
+use super::filling::Filling;
 use crate::words::WordHash;
 
 /// A mark of a word: a part of its hash. [`FILLING`] and [`BORDER`] are no words.
