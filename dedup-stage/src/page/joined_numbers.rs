@@ -9,6 +9,9 @@ use crate::words::{WordHash, Words};
 
 /// In a longer passage, a few words more or less are no difference.
 const MOST_WORDS: usize = 24;
+/// A longer passage of few words has no sentences. (The last passage of a text that was cut has few words, too, but all
+/// of its text is still there.)
+const MOST_BYTES: usize = 1 << 10;
 /// The signs that join the parts of a number.
 const JOINS: [char; 6] = ['.', ',', ':', '/', '-', '\''];
 
@@ -24,7 +27,8 @@ impl JoinedNumbers {
     /// that are joined are one.
     pub(super) fn words<'w>(&mut self, block: &Block, text: &str, words: &'w [WordHash]) -> Cow<'w, [WordHash]> {
         let text = &text[block.range()];
-        if words.len() > MOST_WORDS || !block.is_prose() || block.is_list() || !has_joined_number(text) {
+        let is_short = words.len() <= MOST_WORDS && text.len() <= MOST_BYTES;
+        if !is_short || !block.is_prose() || block.is_list() || !has_joined_number(text) {
             return Cow::Borrowed(words);
         }
         self.joined.clear();
@@ -98,6 +102,17 @@ mod tests {
             assert_eq!(joined, expected);
             assert!(has_joined_number(text) || text == expected, "{text}");
         }
+    }
+
+    /// Catches a passage whose text is read again beyond the cap on the text of a page.
+    #[test]
+    fn a_long_text_of_few_words_is_left_alone() {
+        let block = |bytes: u32| Block { end: bytes, ink: bytes, ..Block::default() };
+        let is_joined = |text: &str| {
+            matches!(JoinedNumbers::default().words(&block(text.len() as u32), text, &[1, 2]), Cow::Owned(_))
+        };
+        assert!(is_joined("in 23ms"));
+        assert!(!is_joined(&"in 23ms ".repeat(MOST_BYTES / 8 + 1)));
     }
 
     #[test]

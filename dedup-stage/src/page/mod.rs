@@ -40,7 +40,6 @@ mod signs;
 mod statement;
 mod tags;
 pub mod tokenizer;
-
 mod word_marks;
 
 #[cfg(test)]
@@ -51,8 +50,7 @@ use std::ops::Range;
 use ::url::Url;
 
 use crate::digest::sha256;
-use crate::signature::Passage;
-use crate::signature::{OddSketch, Signature, Signer};
+use crate::signature::{OddSketch, Passage, Signature, Signer};
 use crate::words::{WordHash, Words};
 pub use asides::Aside;
 use belief::believed;

@@ -38,15 +38,15 @@ impl Piece {
 /// Sums over the words of a text. A sum does not depend on the order, and the words of a part can be taken out of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sums {
-    /// The sum of the other words, without those of the URL.
+    /// The sum of the words that are neither numbers nor words of the URL.
     words: u64,
-    /// The sum of the numbers, without those of the URL.
+    /// The sum of the numbers that are not in the URL.
     numbers: u64,
-    /// How many words there are,
+    /// The number of all words.
     count: u32,
-    /// how many of them are numbers, or names of months and days,
+    /// The number of the words that are numbers, or names of months and days.
     numbers_count: u32,
-    /// and how many of the other words are words of the URL.
+    /// The number of the words that are words of the URL, and no numbers.
     of_url: u32,
 }
 
@@ -118,7 +118,7 @@ impl Reader {
             let mut rest = Sums::of(said, &filling);
             if let Cow::Owned(joined) = joined_numbers.words(block, &outline.text, said) {
                 let joined = Sums::of(&joined, &filling);
-                // Beside few other words stands a date, say, and the URL may have its parts.
+                // Beside few words, the number may be a date whose parts the URL has. They are read one by one.
                 rest = if joined.has_words() { joined } else { rest };
             }
             if block.is_list() {
