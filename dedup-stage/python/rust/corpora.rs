@@ -1,5 +1,6 @@
 //! Signatures, near-duplicates and groups, as functions for Python.
 
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use dedup_stage::corpus::input::Fields;
 use dedup_stage::corpus::input::arrow::wanted;
 use dedup_stage::corpus::join::{Edge, Effort, NearCriterion, collect, join, with_copies};
 use dedup_stage::corpus::{Signatures, tables};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 
@@ -26,7 +27,8 @@ pub enum Given {
 /// The signature of every row of a table of documents.
 ///
 /// ``table`` has a column ``text``, or ``body`` with HTML, and may have columns ``id``, ``url`` and ``date``. The
-/// keyword arguments name other columns for these. Rows without a text are left out.
+/// keyword arguments name other columns for these. Rows without a text are left out. A warning counts the dates that
+/// cannot be read; their documents have none.
 #[pyfunction]
 #[pyo3(signature = (table, *, text="text", body="body", id="id", url="url", date="date", threads=None))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
@@ -45,7 +47,15 @@ pub fn signatures(
     if let Some(batch) = batches.first() {
         wanted(batch.schema_ref(), &fields).map_err(|error| PyValueError::new_err(error.to_string()))?;
     }
-    let batch = py.detach(|| tables::to_batch(&tables::sign(&batches, &fields, cores(threads)).0));
+    let (batch, unread) = py.detach(|| {
+        let signed = tables::sign(&batches, &fields, cores(threads));
+        (tables::to_batch(&signed.records), signed.unread_dates)
+    });
+    if unread > 0 {
+        let what = format!("documents with a date that cannot be read: {unread}; they have none");
+        let what = CString::new(what).expect("a number has no zero byte");
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &what, 1)?;
+    }
     Ok(Table::of(batch.map_err(value_error)?))
 }
 
@@ -93,7 +103,8 @@ pub fn near_duplicates(
 }
 
 /// The groups of near-duplicates in a table of signatures or a signature file, and which document of each group is
-/// kept. ``edges`` are the near-duplicates, if they are known already: ids in columns ``a`` and ``b``.
+/// kept. ``edges`` are the near-duplicates, if they are known already: ids in columns ``a`` and ``b``. With
+/// ``link="complete"``, the members of a group are compared with each other by ``distance`` and ``look``.
 #[pyfunction]
 #[pyo3(signature = (signatures, *, edges=None, distance=None, look=true, link="single", keep="first", list="all", threads=None))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
@@ -132,24 +143,24 @@ pub fn clusters(
         let files = [open(signatures)?];
         let documents = Documents::new(&files);
         let file = &files[0];
-        let edges = edges.map(|edges| tables::edges(file, &batches(edges)).map_err(PyValueError::new_err)).transpose()?;
-        let mut groups = match (single, edges) {
+        let edges =
+            edges.map(|edges| tables::edges(file, &batches(edges)).map_err(PyValueError::new_err)).transpose()?;
+        let mut groups = match edges {
             // No edge is held in memory: of a large group there may be as many as the square of its size.
-            (true, None) => {
+            None => {
                 let forest = JoinedForest::new(file.rows());
                 join(file, None, criterion, effort(threads), &forest, &|_| {});
                 forest.into_forest()
             }
-            (true, Some(edges)) => {
+            Some(edges) => {
                 let mut forest = Forest::new(file.rows());
                 edges.iter().for_each(|edge| forest.join(edge.a, edge.b));
                 forest
             }
-            (false, edges) => {
-                let edges = edges.unwrap_or_else(|| collect(file, None, criterion, effort(threads), &|_| {}));
-                complete(file.rows(), &edges, |node| documents.position(node))
-            }
         };
+        if !single {
+            groups = complete(documents, &mut groups, criterion, effort(threads).threads, &|_| {});
+        }
         let (mut ids, mut representatives) = (Vec::new(), Vec::new());
         let (mut numbers, mut kept, mut distances, mut shares) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let listed = documents.members(&mut groups, keep, list, &mut |member| {
@@ -188,9 +199,8 @@ fn open(given: Given) -> PyResult<Signatures> {
 }
 
 fn table<const N: usize>(columns: [(&str, ArrayRef, bool); N]) -> PyResult<Table> {
-    let field = |(name, column, nullable): &(&str, ArrayRef, bool)| {
-        Field::new(*name, column.data_type().clone(), *nullable)
-    };
+    let field =
+        |(name, column, nullable): &(&str, ArrayRef, bool)| Field::new(*name, column.data_type().clone(), *nullable);
     let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
     let columns = columns.into_iter().map(|(_, column, _)| column).collect();
     RecordBatch::try_new(schema, columns).map(Table::of).map_err(value_error)

@@ -4,6 +4,7 @@ import tempfile
 import threading
 import time
 import unittest
+import warnings
 from pathlib import Path
 
 import polars as pl
@@ -37,6 +38,15 @@ class Tables(unittest.TestCase):
         self.assertEqual(signed["simhash"][0], signed["simhash"][3])
         self.assertEqual(signed["sha256"][4], signed["sha256"][5])
 
+    def test_dates_that_cannot_be_read_are_counted(self) -> None:
+        dated = DOCUMENTS.append_column("date", [["2020-01-02", "soon", None, "2020", "", "never"]])
+        with self.assertWarnsRegex(UserWarning, "cannot be read: 2;"):
+            signed = pa.table(dedup_stage.signatures(dated))
+        self.assertEqual(signed["date"].null_count, 4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            dedup_stage.signatures(DOCUMENTS)
+
     def test_near_duplicates_within_and_between(self) -> None:
         signed = dedup_stage.signatures(DOCUMENTS)
         found = pa.table(dedup_stage.near_duplicates(signed)).to_pylist()
@@ -55,6 +65,12 @@ class Tables(unittest.TestCase):
         edges = dedup_stage.near_duplicates(signed)
         by_edges = pa.table(dedup_stage.clusters(signed, edges=edges))
         self.assertEqual(by_edges, pa.table(dedup_stage.clusters(signed)))
+        # Of a chain of three, only the first two belong together if each has to be near all others.
+        chain = dedup_stage.signatures(pa.table({"id": [0, 1, 2], "text": [text(5), text(5, 3), text(5, 9)]}))
+        edges = pa.table({"a": [0, 1], "b": [1, 2]})
+        for link, numbers in (("single", [0, 0, 0]), ("complete", [0, 0, 1])):
+            chained = pa.table(dedup_stage.clusters(chain, edges=edges, link=link, distance=64))
+            self.assertEqual(chained["cluster"].to_pylist(), numbers)
         with self.assertRaisesRegex(ValueError, "known are first"):
             dedup_stage.clusters(signed, keep="best")
 

@@ -9,12 +9,13 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use super::equal_ids;
+use super::progress::Progress;
 use super::rows;
 use super::say::say;
 use super::signed::{self, Looking};
 use super::table::{Cell, Kind, Table, TableFormat};
 use crate::corpus::cluster::{Documents, Forest, JoinedForest, Keep, List, Member, complete};
-use crate::corpus::join::{Collected, Edge, EdgeFile, EdgeWriter, NearCriterion, Nodes};
+use crate::corpus::join::{Edge, EdgeFile, EdgeWriter, NearCriterion, Nodes};
 use crate::corpus::output::write;
 use crate::corpus::{Error, Signatures};
 use crate::hamming::cluster::Link;
@@ -23,9 +24,9 @@ use crate::hamming::cluster::Link;
 ///
 /// Signature files give JSON Lines {"id","cluster","representative","keep","distance","resemblance"}, in the order of
 /// the input. Distance and resemblance are those to the representative. `--edges` names files of edges that
-/// `dedup-stage pairs --edges` found. They may be larger than memory. Without
-/// `--edges`, the edges are found first; with `--link single`, documents that are in one group already are not
-/// compared.
+/// `dedup-stage pairs --edges` found. They may be larger than memory. Without `--edges`, the edges are found first;
+/// documents that are in one group already are not compared. With `--link complete`, the members of each such group
+/// are then compared with each other.
 ///
 /// Raw fingerprints, or JSON Lines with a `simhash` in each, give one JSON object for each group of at least two, in
 /// the order of their first rows: {"size","diameter","rows"}, and for JSON Lines also "urls". The diameter is the
@@ -118,7 +119,7 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
     let documents = Documents::new(&files);
-    let (mut groups, edges) = groups_of(args, &files, &nodes)?;
+    let (mut groups, edges) = groups_of(args, &files, &nodes, criterion)?;
     if let Some(path) = &args.forest {
         write(path, |file| {
             let mut writer = EdgeWriter::forest(file, &nodes, criterion, compared)?;
@@ -181,9 +182,6 @@ fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<(NearCriterion, Pairs),
     for path in &args.edges {
         let (file, name) = (EdgeFile::open(path)?, path.display());
         let found = file.criterion();
-        if args.link == Linkage::Complete && file.is_forest() {
-            return Ok(Err(format!("{name} is a forest, which says nothing of complete links")));
-        }
         let asked = args.looking.criterion();
         // If the user gives a distance, candidates are found by fingerprint only.
         let other_distance =
@@ -215,40 +213,33 @@ fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<(NearCriterion, Pairs),
 
 /// The groups of all documents, and the number of edges that were joined. Edges that are found now and lie within a
 /// group are not counted.
-fn groups_of(args: &Args, files: &[Signatures], nodes: &Nodes) -> anyhow::Result<(Forest, u64)> {
-    let how = (args.looking.criterion(), args.looking.effort());
-    let each_edge =
-        |visit: &mut dyn FnMut(Edge)| args.edges.iter().try_for_each(|path| EdgeFile::open(path)?.read(nodes, visit));
-    Ok(match (args.link, args.edges.is_empty()) {
-        (Linkage::Single, true) => {
-            let forest = JoinedForest::new(nodes.len());
-            found::find(files, nodes, how, &forest);
-            signed::say_uncompared(forest.left_out());
-            let joins = forest.joins();
-            (forest.into_forest(), joins)
-        }
-        (Linkage::Single, false) => {
-            let (mut forest, mut edges) = (Forest::new(nodes.len()), 0);
-            each_edge(&mut |edge| {
+fn groups_of(
+    args: &Args,
+    files: &[Signatures],
+    nodes: &Nodes,
+    criterion: NearCriterion,
+) -> anyhow::Result<(Forest, u64)> {
+    let how = (criterion, args.looking.effort());
+    let (mut forest, edges) = if args.edges.is_empty() {
+        let forest = JoinedForest::new(nodes.len());
+        found::find(files, nodes, how, &forest);
+        signed::say_uncompared(forest.left_out());
+        let joins = forest.joins();
+        (forest.into_forest(), joins)
+    } else {
+        let (mut forest, mut edges) = (Forest::new(nodes.len()), 0);
+        for path in &args.edges {
+            EdgeFile::open(path)?.read(nodes, &mut |edge| {
                 edges += 1;
                 forest.join(edge.a, edge.b);
             })?;
-            (forest, edges)
         }
-        (Linkage::Complete, is_empty) => {
-            let all = if is_empty {
-                let all = Collected::default();
-                found::find(files, nodes, how, &all);
-                let (all, uncompared) = all.into_edges();
-                signed::say_uncompared(uncompared);
-                all
-            } else {
-                let mut all = Vec::new();
-                each_edge(&mut |edge| all.push(edge))?;
-                all
-            };
-            let documents = Documents::new(files);
-            (complete(nodes.len(), &all, |node| documents.position(node)), all.len() as u64)
-        }
-    })
+        (forest, edges)
+    };
+    if args.link == Linkage::Complete {
+        let progress = Progress::new("groups", nodes.len() as usize, "documents");
+        let threads = args.looking.threads();
+        forest = complete(Documents::new(files), &mut forest, criterion, threads, &|share| progress.add(share));
+    }
+    Ok((forest, edges))
 }

@@ -18,15 +18,25 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit};
 
 use super::Signatures;
 use super::format::DIGEST;
-use super::input::{Bad, Fields, Piece};
+use super::input::{Bad, Date, Fields, Piece};
 use super::join::Edge;
 use super::record::{NO_DATE, Record};
 use super::sign::Signing;
 use crate::signature::Sketch;
 
-/// Signs the rows of batches on several threads. Returns the records in the order of the rows, and the rows that could
-/// not be read.
-pub fn sign(batches: &[RecordBatch], fields: &Fields, threads: usize) -> (Vec<Record>, Vec<Bad>) {
+/// The signatures of the rows of tables.
+#[derive(Debug, Default)]
+pub struct SignedRows {
+    /// The records, in the order of the rows.
+    pub records: Vec<Record>,
+    /// The rows that could not be read.
+    pub bad: Vec<Bad>,
+    /// Number of records with a date that cannot be read. They have none.
+    pub unread_dates: u64,
+}
+
+/// Signs the rows of batches on several threads.
+pub fn sign(batches: &[RecordBatch], fields: &Fields, threads: usize) -> SignedRows {
     /// Number of rows that a thread takes at a time.
     const ROWS: usize = 1 << 10;
     let starts =
@@ -42,12 +52,15 @@ pub fn sign(batches: &[RecordBatch], fields: &Fields, threads: usize) -> (Vec<Re
         let (mut signing, mut signed) = (Signing::default(), Vec::new());
         while let Some((i, piece)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, pieces.get(i)?)))
         {
-            let (mut records, mut bad) = (Vec::new(), Vec::new());
+            let mut rows = SignedRows::default();
             piece.documents("row", fields, &mut |document| match document {
-                Ok(document) => records.extend(signing.sign(&document)),
-                Err(what) => bad.push(what),
+                Ok(document) => {
+                    rows.unread_dates += u64::from(document.date == Date::Unreadable);
+                    rows.records.extend(signing.sign(&document));
+                }
+                Err(what) => rows.bad.push(what),
             });
-            signed.push((i, records, bad));
+            signed.push((i, rows));
         }
         signed
     };
@@ -56,12 +69,13 @@ pub fn sign(batches: &[RecordBatch], fields: &Fields, threads: usize) -> (Vec<Re
         working.into_iter().flat_map(|thread| thread.join().expect("no thread panicked")).collect()
     });
     signed.sort_unstable_by_key(|(i, ..)| *i);
-    let (mut all, mut bad) = (Vec::new(), Vec::new());
-    for (_, records, what) in signed {
-        all.extend(records);
-        bad.extend(what);
+    let mut all = SignedRows::default();
+    for (_, rows) in signed {
+        all.records.extend(rows.records);
+        all.bad.extend(rows.bad);
+        all.unread_dates += rows.unread_dates;
     }
-    (all, bad)
+    all
 }
 
 /// The table of some records, in their order.
@@ -224,9 +238,9 @@ mod tests {
         let columns: Vec<ArrayRef> = vec![Arc::new(texts), Arc::new(ids), Arc::new(days)];
         let batch = RecordBatch::try_new(Arc::new(schema), columns).unwrap();
         let halves = [batch.slice(0, 1200), batch.slice(1200, 1800)];
-        let (records, bad) = sign(&halves, &Fields::default(), 3);
-        assert!(bad.is_empty());
-        assert_eq!(records, sign(&[batch], &Fields::default(), 1).0);
+        let SignedRows { records, bad, unread_dates } = sign(&halves, &Fields::default(), 3);
+        assert!(bad.is_empty() && unread_dates == 0);
+        assert_eq!(records, sign(&[batch], &Fields::default(), 1).records);
         assert_eq!(records[2999].date, 2999 * 86_400_000);
         assert_eq!(&*records[5].id, "\"doc \\\"5\\\"\"");
         let table = to_batch(&records).unwrap();

@@ -220,8 +220,11 @@ fn clusters_of_files_equal_clusters_of_their_edges() {
     edges.drain(at..at + said.len());
     fs::write(dir.path().join("old"), edges).expect("a temporary file");
     assert_eq!(stdout(&dir, "cluster b.sig --edges old -d 7"), stdout(&dir, "cluster b.sig --edges bb7 -d 7"));
-    let refused = dedup_stage(&dir, "cluster a.sig b.sig --link complete --edges bb half");
-    assert!(refused.status.code() == Some(2) && stderr(&refused).contains("forest"), "{}", stderr(&refused));
+    // The members of a component are compared, so a forest is enough for complete links.
+    let complete = stdout(&dir, "cluster a.sig b.sig --link complete");
+    for edges in ["bb half", "aa bb ab", "all"] {
+        assert_eq!(stdout(&dir, &format!("cluster a.sig b.sig --link complete --edges {edges}")), complete);
+    }
     let foreign = dedup_stage(&dir, "cluster a.sig --edges ab");
     assert_eq!(foreign.status.code(), Some(1));
     assert!(stderr(&foreign).contains("b.sig"), "{}", stderr(&foreign));
@@ -269,6 +272,8 @@ fn complete_links_part_chains() {
     assert_eq!(near, 2, "the test's own chain");
     assert_eq!(groups("cluster chain.sig --distance 64 --list all"), 1);
     assert_eq!(groups("cluster chain.sig --distance 64 --list all --link complete"), 2);
+    stdout(&dir, "cluster chain.sig --distance 64 --forest chain.forest");
+    assert_eq!(groups("cluster chain.sig --distance 64 --list all --link complete --edges chain.forest"), 2);
 }
 
 #[test]

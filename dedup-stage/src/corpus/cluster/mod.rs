@@ -5,6 +5,7 @@ mod forest;
 mod joined;
 mod keep;
 
+use super::join::{NearCriterion, Signature};
 use super::{Error, Signatures};
 use crate::signature::Sketch;
 
@@ -81,6 +82,14 @@ impl<'a> Documents<'a> {
     pub fn position(&self, node: u64) -> (usize, u64) {
         let (i, file, row) = self.at(node);
         (i, file.places()[row as usize])
+    }
+
+    /// What the document has that a criterion compares; `None` if it has no fingerprint.
+    fn signature(&self, node: u64, criterion: NearCriterion) -> Option<Signature> {
+        let (_, file, row) = self.at(node);
+        let fingerprint = *file.fingerprints().get(row as usize)?;
+        let sketch = if criterion.look { file.stored_sketch(row) } else { [0; Sketch::BYTES] };
+        Some(Signature { fingerprint, sketch })
     }
 
     fn id(&self, node: u64) -> Result<&'a str, Error> {

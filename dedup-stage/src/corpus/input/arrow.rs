@@ -10,7 +10,6 @@ use arrow_cast::{can_cast_types, cast};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
 
 use super::{Bad, Date, Fields, numbered, quoted};
-use crate::corpus::NO_DATE;
 use crate::corpus::sign::{Document, TEXT};
 
 /// The places of the columns that are needed. Errors if no column has the documents, or a column has a type that its

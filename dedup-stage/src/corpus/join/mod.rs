@@ -71,10 +71,27 @@ impl NearCriterion {
         distance <= self.distance || self.pieces && a.has_near_piece(b) && Self::may_be_far(distance, a, b)
     }
 
+    /// Whether two documents are near-duplicates: candidates that pass the second look.
+    pub fn is_near(&self, a: &Signature, b: &Signature) -> bool {
+        let distance = (a.fingerprint ^ b.fingerprint).count_ones();
+        let [one, other] = [a, b].map(|signature| Sketch::from_bytes(signature.sketch));
+        self.is_candidate(distance, &one, &other)
+            && (!self.look || !one.rules_out(&other.glance()) && one.compare(&other).is_duplicate_document())
+    }
+
     /// Whether near pieces may make two documents at this distance candidates.
     fn may_be_far(distance: u32, a: &Sketch, b: &Sketch) -> bool {
         distance <= Self::DISTANCE_OF_SHORT || a.words().min(b.words()) >= Self::SHORT
     }
+}
+
+/// What is compared of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Signature {
+    /// Its fingerprint.
+    pub fingerprint: u64,
+    /// Its sketch, in the stored form. Without a second look, no sketch is compared, and this is zero.
+    pub sketch: [u8; Sketch::BYTES],
 }
 
 /// The threads and the memory that a join uses.

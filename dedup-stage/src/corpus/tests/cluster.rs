@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
-use crate::corpus::cluster::{Documents, JoinedForest, Keep, List};
+use crate::corpus::cluster::{Documents, JoinedForest, Keep, List, complete};
 use crate::corpus::join::{Edge, Effort, Side, Sink, join};
 
 #[test]
@@ -126,4 +126,65 @@ fn what_is_in_one_group_already_is_not_compared() {
     assert_eq!(found.0.joins(), file.rows() - 1);
     let (all, edges) = (file.rows() * (file.rows() - 1) / 2, found.1.into_inner());
     assert!(edges < all / 10, "{edges} of {all}");
+}
+
+/// The groups that are made in the order of the input, by the plainest comparison: the first document of each.
+fn groups_without_chains(files: &[Signatures], criterion: NearCriterion) -> Vec<u64> {
+    let documents = Documents::new(files);
+    let all: Vec<Row<'_>> = files.iter().flat_map(rows).collect();
+    let mut order: Vec<u64> = (0..documents.len()).collect();
+    order.sort_by_key(|node| documents.position(*node));
+    let mut groups: Vec<Vec<u64>> = Vec::new();
+    for node in order {
+        let is_near = |other: &u64| alike(&all[node as usize], &all[*other as usize], criterion);
+        match groups.iter_mut().find(|group| group.iter().all(is_near)) {
+            Some(group) => group.push(node),
+            None => groups.push(vec![node]),
+        }
+    }
+    let mut first = vec![0; all.len()];
+    groups.iter().for_each(|group| group.iter().for_each(|node| first[*node as usize] = group[0]));
+    first
+}
+
+/// Documents that differ from one in up to four bits, some of them copies, and documents with equal bytes. They make a large component
+/// with chains.
+fn crowded(n: u64, seed: u64) -> Vec<Signatures> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let base = records(&[(0..90).map(|i| format!("w{i} ")).collect::<String>(), "a".into()]);
+    let (fingerprint, sketch) = base[0].signature.expect("many words");
+    let mut one = |place| {
+        if random.u32(..10) == 0 {
+            return Record { place, ..base[1].clone() };
+        }
+        let flipped = (0..random.u32(..5)).fold(fingerprint, |value, _| value ^ 1 << random.u32(..64));
+        Record { place, signature: Some((flipped, sketch)), ..base[0].clone() }
+    };
+    let (early, late) = (0..n).map(&mut one).partition::<Vec<_>, _>(|record| record.place % 3 > 0);
+    [late, early].map(|records| Signatures::of(records).expect("memory")).into()
+}
+
+#[test]
+fn groups_without_chains_are_those_of_the_plainest_comparison() {
+    let narrow = NearCriterion { distance: 3, ..BY_FINGERPRINT };
+    let webs = [vec![signatures(500, 41), signatures(300, 42)], crowded(5_000, 43)];
+    for (files, criterion) in webs.iter().flat_map(|files| [RULE, narrow].map(|criterion| (files, criterion))) {
+        let mut joined = Forest::new(Documents::new(files).len());
+        let components = components(&files.iter().collect::<Vec<_>>(), criterion);
+        (0..).zip(&components).for_each(|(node, root)| joined.join(node, *root));
+        let expected = groups_without_chains(files, criterion);
+        let parted = BTreeSet::from_iter(&expected).len() > BTreeSet::from_iter(&components).len();
+        assert!(parted || criterion == RULE, "no chain was parted");
+        for threads in [1, 3] {
+            let done = std::cell::Cell::new(0.0);
+            let add = |share| done.set(done.get() + share);
+            let mut groups = complete(Documents::new(files), &mut joined.clone(), criterion, threads, &add);
+            for node in 0..groups.len() {
+                assert_eq!(groups.root(node), groups.root(expected[node as usize]), "{criterion:?}");
+            }
+            let different = |of: &mut dyn FnMut(u64) -> u64| (0..joined.len()).map(of).collect::<BTreeSet<_>>().len();
+            assert_eq!(different(&mut |node| groups.root(node)), different(&mut |node| expected[node as usize]));
+            assert!((done.get() - 1.0_f64).abs() < 1e-6);
+        }
+    }
 }
