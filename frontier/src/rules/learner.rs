@@ -33,7 +33,7 @@ pub struct Rules {
 /// The results of learning from a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learned {
-    /// The hosts whose URLs are changed by rewrites that are proven now.
+    /// The hosts whose URLs rewrites that are proven now change, and those to which these rewrites lead.
     pub proven: Vec<SiteId>,
     /// Places where two hosts show different things under the same URLs.
     pub unlike: Vec<Unlike>,
@@ -131,12 +131,25 @@ impl Rules {
         Ok(None)
     }
 
-    /// The stop of a URL by rewrites, if the representative of its class was fetched well.
+    /// The stop of a URL by rewrites, if the representative of its class was fetched well, or a URL of another host
+    /// that a mirror turns into this one.
     pub(crate) fn shown_by(&self, url: &Url, id: UrlId, urls: &Urls, session: &Session) -> Result<Option<Stop>> {
-        Ok(self.named_by(url, id, urls, session)?.map(|(stop, _)| stop))
+        if let Some((stop, _)) = self.named_by(url, id, urls, session)? {
+            return Ok(Some(stop));
+        }
+        if self.lenient {
+            return Ok(None);
+        }
+        for (rule, other) in self.proven.mirrored(url) {
+            if let StandIn::Well(at) = stand_in(urls, other, id, session)? {
+                return Ok(Some(self.stop(vec![rule], at)));
+            }
+        }
+        Ok(None)
     }
 
-    /// The same, with the URL that the rules name. (Its redirects may lead to the representative.)
+    /// The stop of a URL by rewrites, if the representative of its class was fetched well, and the URL that the rules
+    /// name. (Its redirects may lead to the representative.)
     pub(crate) fn named_by(
         &self,
         url: &Url,
@@ -271,7 +284,7 @@ impl Rules {
                         self.candidates.bar(candidate.rewrite);
                     }
                 }
-                Proof::Proven => learned.proven.extend(self.prove(id, lesson.url, session)?),
+                Proof::Proven => learned.proven.extend(self.prove(id, lesson.url, session)?.into_iter().flatten()),
             }
         }
         Ok(learned)
@@ -300,9 +313,9 @@ impl Rules {
         Ok(self.proven.site(&any))
     }
 
-    /// A candidate becomes a rule. Returns the host whose URLs the rule rewrites, or `None` if there is no room for the
-    /// rule.
-    fn prove(&mut self, id: CandidateId, url: &Url, session: &mut Session) -> Result<Option<SiteId>> {
+    /// A candidate becomes a rule. Returns the host whose URLs the rule rewrites and the one to which it leads, or
+    /// `None` if there is no room for the rule.
+    fn prove(&mut self, id: CandidateId, url: &Url, session: &mut Session) -> Result<Option<[SiteId; 2]>> {
         let Some(Candidate { rewrite, evidence, members, folders, mirrored, .. }) = self.candidates.forget(id) else {
             return Ok(None);
         };
@@ -322,7 +335,7 @@ impl Rules {
                 Representative { id: member.id, rules: vec![rule] }.put(class, session);
             }
         }
-        Ok(Some(site))
+        Ok(Some([site, target]))
     }
 
     fn weigh_area(&mut self, lesson: &Lesson<'_>, session: &mut Session) {

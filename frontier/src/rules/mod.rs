@@ -26,7 +26,8 @@
 //!
 //! When a rule is proven, the page that was fetched first in each class that tested the rule is put on record. If
 //! another URL is on record, the class itself is stopped, too, when its turn comes. The same holds if a mirror turns a
-//! URL of another host that was fetched well into the class.
+//! URL of another host that was fetched well into the class. So a mirror also explains links to the host to which it
+//! leads.
 //!
 //! A URL whose representative is still queued is stopped, too. When the representative was fetched, the stopped URL is
 //! tried or stays stopped. If the representative has no good answer, the stopped URL is queued again.
