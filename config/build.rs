@@ -1,11 +1,17 @@
 //! Finds the commit that is built. `--version` shows it.
+//!
+//! A debug build does not look for the commit. Every crate depends on this one, so each commit would make Cargo build
+//! all of them again.
 
 use std::path::Path;
 use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-env-changed=COMMIT");
-    let commit = std::env::var("COMMIT").ok().or_else(of_package).or_else(of_checkout);
+    println!("cargo::rerun-if-changed=build.rs");
+    let is_debug = std::env::var("PROFILE").is_ok_and(|profile| profile == "debug");
+    let found = || if is_debug { None } else { of_package().or_else(of_checkout) };
+    let commit = std::env::var("COMMIT").ok().or_else(found);
     println!("cargo::rustc-env=COMMIT={}", commit.unwrap_or_default());
 }
 

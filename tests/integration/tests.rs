@@ -29,6 +29,8 @@ mod agree;
 mod hostile_crawl;
 mod pipe;
 mod warc;
+// The judges of other tests.
+mod judges;
 // Input that others control.
 mod fuzz;
 // The commands in documents.

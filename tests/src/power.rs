@@ -99,29 +99,3 @@ pub fn cut(folder: &Path, durable: &HashMap<u64, Durable>, random: &mut Rng) -> 
     }
     Ok(hurt)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_synced_stays_and_the_rest_may_go() -> std::io::Result<()> {
-        let dir = tempfile::tempdir()?;
-        let path = dir.path().join("file");
-        let mut lost = 0;
-        for seed in 0..20 {
-            fs::write(&path, [1; 20_000])?;
-            let inode = fs::metadata(&path)?.ino();
-            let durable = HashMap::from([(inode, Durable { length: 5_000, end: 5_000 })]);
-            assert_eq!(cut(dir.path(), &durable, &mut Rng::with_seed(seed))?, 1);
-            let left = fs::read(&path)?;
-            assert!(left.len() >= 5_000 && left[..5_000].iter().all(|byte| *byte == 1));
-            lost += usize::from(left.len() < 20_000 || left.contains(&0));
-            fs::write(&path, [1; 20_000])?;
-            let all = HashMap::from([(inode, Durable { length: 20_000, end: 20_000 })]);
-            assert_eq!(cut(dir.path(), &all, &mut Rng::with_seed(seed))?, 0);
-        }
-        assert!(lost > 15, "{lost} of 20 lost something");
-        Ok(())
-    }
-}

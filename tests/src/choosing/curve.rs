@@ -41,20 +41,3 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_curve_is_read_in_both_directions() {
-        let mut curve = Curve::default();
-        [true, false, true, false, true].into_iter().for_each(|new| curve.fetched(new));
-        assert_eq!((curve.fetches, curve.contents()), (5, 3));
-        assert_eq!(curve.fetches_for(1.0, 3), Some(5));
-        assert_eq!(curve.fetches_for(0.5, 3), Some(3));
-        assert_eq!(curve.fetches_for(1.0, 4), None);
-        assert_eq!((curve.contents_by(0), curve.contents_by(3), curve.contents_by(9)), (0, 2, 3));
-        assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
-    }
-}

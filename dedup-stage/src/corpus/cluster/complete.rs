@@ -15,8 +15,8 @@ use crate::corpus::join::{NearCriterion, Signature};
 ///
 /// # Complexity
 ///
-/// For each component, at most the square of its different signatures. About 150 bytes of memory for each document
-/// of the largest component, and 32 for each document that is near another one.
+/// For each component, at most the square of its different signatures. About 250 bytes of memory for each document
+/// of the largest component, and 48 for each document that is near another one.
 pub fn complete(
     documents: Documents<'_>,
     components: &mut Forest,
