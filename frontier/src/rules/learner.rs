@@ -23,17 +23,17 @@ use crate::url::{EndedAs, Standing, State, Urls};
 /// The learned rules, the candidates, and the areas that are watched.
 #[derive(Debug)]
 pub struct Rules {
-    proven: Proven,
+    pub(super) proven: Proven,
     candidates: Candidates,
     areas: Areas,
     /// Whether only traps are stopped from now on.
-    lenient: bool,
+    pub(super) lenient: bool,
 }
 
 /// The results of learning from a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learned {
-    /// The hosts whose URLs rewrites that are proven now change, and those to which these rewrites lead.
+    /// The hosts whose links may be explained by rewrites that are proven now.
     pub proven: Vec<SiteId>,
     /// Places where two hosts show different things under the same URLs.
     pub unlike: Vec<Unlike>,
@@ -131,64 +131,6 @@ impl Rules {
         Ok(None)
     }
 
-    /// The stop of a URL by rewrites, if the representative of its class was fetched well, or a URL of another host
-    /// that a mirror turns into this one.
-    pub(crate) fn shown_by(&self, url: &Url, id: UrlId, urls: &Urls, session: &Session) -> Result<Option<Stop>> {
-        if let Some((stop, _)) = self.named_by(url, id, urls, session)? {
-            return Ok(Some(stop));
-        }
-        if self.lenient {
-            return Ok(None);
-        }
-        for (rule, other) in self.proven.mirrored(url) {
-            if let StandIn::Well(at) = stand_in(urls, other, id, session)? {
-                return Ok(Some(self.stop(vec![rule], at)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The stop of a URL by rewrites, if the representative of its class was fetched well, and the URL that the rules
-    /// name. (Its redirects may lead to the representative.)
-    pub(crate) fn named_by(
-        &self,
-        url: &Url,
-        id: UrlId,
-        urls: &Urls,
-        session: &Session,
-    ) -> Result<Option<(Stop, UrlId)>> {
-        if self.lenient || !self.proven.concerns(url) {
-            return Ok(None);
-        }
-        let (class, chain) = self.proven.class(url, id);
-        for (other, rules) in self.others(id, class, &chain, Representative::of(class, session)?) {
-            if let StandIn::Well(at) = stand_in(urls, other, id, session)? {
-                return Ok(Some((self.stop(rules, at), other)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The other URLs that may be fetched in place of `id`: the representative that is on record for its class, then
-    /// the class itself. Each comes with the rules that say so. These are the rules that lead from `id` to the class.
-    /// If `id` is the class, they are the rules that led from the representative to the class, if all of them are still
-    /// in force.
-    fn others(
-        &self,
-        id: UrlId,
-        class: UrlId,
-        chain: &[RuleId],
-        recorded: Option<Representative>,
-    ) -> impl Iterator<Item = (UrlId, Vec<RuleId>)> {
-        let holds = |rule: &RuleId| self.get(*rule).is_some_and(|rule| rule.status == RuleStatus::Proven);
-        let recorded = recorded.map(|Representative { id: other, rules }| match chain {
-            [] if rules.iter().all(holds) => (other, rules),
-            chain => (other, chain.to_vec()),
-        });
-        let all = recorded.into_iter().chain([(class, chain.to_vec())]);
-        all.filter(move |(other, rules)| *other != id && !rules.is_empty())
-    }
-
     /// The rule that a trial of a stopped URL counts for: the first mirror among the rules that stopped it, or else the
     /// first rule.
     pub(crate) fn rule_of_trial(&self, stop: &Stop) -> Option<RuleId> {
@@ -196,7 +138,7 @@ impl Rules {
         mirror.or(stop.rules.first()).copied()
     }
 
-    fn stop(&self, rules: Vec<RuleId>, representative: UrlId) -> Stop {
+    pub(super) fn stop(&self, rules: Vec<RuleId>, representative: UrlId) -> Stop {
         let mirror = rules.iter().filter_map(|id| self.get(*id)).any(Rule::is_mirror);
         let reason = if mirror { SkipReason::Mirror } else { SkipReason::Rule };
         Stop { rules, reason, representative: Some(representative) }
@@ -313,8 +255,8 @@ impl Rules {
         Ok(self.proven.site(&any))
     }
 
-    /// A candidate becomes a rule. Returns the host whose URLs the rule rewrites and the one to which it leads, or
-    /// `None` if there is no room for the rule.
+    /// A candidate becomes a rule. Returns the hosts whose links it may explain: the one whose URLs it rewrites, and
+    /// the one to which it leads. `None` if there is no room for the rule.
     fn prove(&mut self, id: CandidateId, url: &Url, session: &mut Session) -> Result<Option<[SiteId; 2]>> {
         let Some(Candidate { rewrite, evidence, members, folders, mirrored, .. }) = self.candidates.forget(id) else {
             return Ok(None);
@@ -335,7 +277,10 @@ impl Rules {
                 Representative { id: member.id, rules: vec![rule] }.put(class, session);
             }
         }
-        Ok(Some([site, target]))
+        // A hostile site may be proven a mirror of another again and again. So the links to that one are looked at again
+        // only as often as mirrors of it are applied.
+        let explains = if self.proven.is_applied_to_target(rule) { target } else { site };
+        Ok(Some([site, explains]))
     }
 
     fn weigh_area(&mut self, lesson: &Lesson<'_>, session: &mut Session) {
@@ -365,14 +310,14 @@ fn key(class: UrlId) -> Vec<u8> {
 }
 
 /// The representative that is on record for a class. Without a record, the class itself is its representative.
-struct Representative {
-    id: UrlId,
+pub(super) struct Representative {
+    pub id: UrlId,
     /// The rules that lead from it to the class.
-    rules: Vec<RuleId>,
+    pub rules: Vec<RuleId>,
 }
 
 impl Representative {
-    fn of(class: UrlId, session: &Session) -> Result<Option<Self>> {
+    pub fn of(class: UrlId, session: &Session) -> Result<Option<Self>> {
         let Some(bytes) = session.get(spaces::RULES, &key(class))? else { return Ok(None) };
         let damaged = || Error::Damaged("the representative of a class cannot be read".into());
         let id = UrlId::read(&bytes).ok_or_else(damaged)?;

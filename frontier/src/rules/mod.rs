@@ -47,6 +47,7 @@
 mod area;
 mod candidates;
 mod evidence;
+mod explain;
 mod learner;
 mod propose;
 mod proven;

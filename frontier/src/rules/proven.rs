@@ -204,6 +204,13 @@ impl Proven {
         })
     }
 
+    /// Whether [`Self::mirrored`] applies a rule to URLs of the host to which it leads.
+    pub fn is_applied_to_target(&self, id: RuleId) -> bool {
+        let Some(Statement::Rewrite(rewrite)) = self.rules.get(&id).map(|rule| &rule.statement) else { return false };
+        let mirrors = self.mirrors.get(rewrite.target_host()).map(Vec::as_slice).unwrap_or_default();
+        mirrors.iter().take(Self::MIRRORS).any(|mirror| *mirror == id)
+    }
+
     /// Applies all rewrites to a URL, one after the other. Returns the new URL, and the rules that were applied.
     pub fn normal(&self, url: &Url) -> (Url, Vec<RuleId>) {
         let (mut at, mut chain) = (url.clone(), Vec::new());

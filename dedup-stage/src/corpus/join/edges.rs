@@ -215,12 +215,6 @@ impl EdgeFile {
         self.criterion
     }
 
-    /// Whether the edges are those of a forest: at most one for each document. They only tell which documents belong
-    /// together.
-    pub fn is_forest(&self) -> bool {
-        self.is_forest
-    }
-
     /// The pairs of files whose documents were compared for these edges, as numbers of files in `here`. The forest of
     /// an older program does not tell them: all pairs of its files count as compared.
     pub fn compared(&self, here: &Nodes) -> Vec<(usize, usize)> {
