@@ -128,6 +128,13 @@ fn exchanged(name: &'static str, space: Space) -> Damage {
     })
 }
 
+/// The records of URLs that were visited once, and then redirected. The first bytes of such a record are these; the next
+/// two are the HTTP status (see `frontier/src/url/stored.rs`).
+fn redirected(session: &Session) -> anyhow::Result<Vec<Entry>> {
+    let entries = entries(frontier::spaces::URLS, session)?;
+    Ok(entries.into_iter().filter(|(_, value)| value.starts_with(&[5, 1, 1])).collect())
+}
+
 /// Changes a record of a page.
 fn record(name: &'static str, edit: fn(&mut PageRecord)) -> Damage {
     state(name, move |session, random| {
@@ -235,6 +242,16 @@ fn damages() -> Vec<Damage> {
         deleted("the record of a URL is deleted", URLS),
         cut("the record of a URL is cut", URLS),
         exchanged("the records of two URLs change places", URLS),
+        state("two redirects change targets", |session, random| {
+            let redirected = redirected(session)?;
+            let one = redirected.get(random.usize(..redirected.len().max(1))).context("a redirect")?;
+            // Both have the same status.
+            let is_other = |other: &&Entry| other.1 != one.1 && other.1[..5] == one.1[..5];
+            let other = redirected.iter().find(is_other).context("two redirects")?;
+            session.put(URLS, one.0.clone(), other.1.clone());
+            session.put(URLS, other.0.clone(), one.1.clone());
+            Ok(())
+        }),
         state("an entry of the queue is deleted", |session, _| {
             let (key, _) = queued(session)?;
             session.delete(QUEUE, key);

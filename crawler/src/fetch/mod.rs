@@ -257,4 +257,51 @@ impl FetchError {
             FetchError::Local(_) => Failure::Local,
         }
     }
+
+    /// The kind of the failure that has this text. `None` if the text is not one of a `FetchError`.
+    pub fn kind_of(text: &str) -> Option<Failure> {
+        let (word, rest) = text.split_once(": ")?;
+        let error = match word {
+            "dns" => FetchError::Dns,
+            "address" => FetchError::Address,
+            "connect" => FetchError::Connect,
+            "tls" => FetchError::Tls,
+            "timeout" => FetchError::Timeout,
+            "reset" => FetchError::Reset,
+            "protocol" => FetchError::Protocol,
+            "slow" => FetchError::Slow,
+            "local" => FetchError::Local,
+            "budget" => return Some(Failure::NoRoom),
+            _ => return None,
+        };
+        Some(error(rest.to_owned()).kind())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches a kind whose text is not known, so that `crawler check` does not compare it.
+    #[test]
+    fn the_text_of_an_error_tells_its_kind() {
+        let text = || "certificate expired: 2031-05-03".to_owned();
+        let errors = [
+            FetchError::Dns(text()),
+            FetchError::NoNameServer,
+            FetchError::Address(text()),
+            FetchError::Connect(text()),
+            FetchError::Tls(text()),
+            FetchError::Timeout(text()),
+            FetchError::Reset(text()),
+            FetchError::Protocol(text()),
+            FetchError::Slow(text()),
+            FetchError::Budget,
+            FetchError::Local(text()),
+        ];
+        for error in errors {
+            assert_eq!(FetchError::kind_of(&error.to_string()), Some(error.kind()), "{error}");
+        }
+        assert_eq!(FetchError::kind_of("too many redirects"), None);
+    }
 }

@@ -244,3 +244,31 @@ impl Proven {
 pub(super) fn moved(rewrite: &Rewrite, url: &Url) -> Option<Url> {
     rewrite.apply(url).filter(|next| next != url)
 }
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::Double;
+    use dedup_stage::url::{Canonicalizer, KeyHasher};
+
+    use super::*;
+
+    /// Catches hostile sites that are proven mirrors of one host again and again, so that all links to it are looked at
+    /// again each time.
+    #[test]
+    fn only_so_many_mirrors_are_applied_to_the_host_to_which_they_lead() {
+        let keys = Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([7; KeyHasher::SECRET]) };
+        let mut session = Session::new(Box::new(Double::default()));
+        let mut proven = Proven::open(keys, &session).unwrap();
+        let mut prove = |from: String, to: &str| {
+            let rewrite = Rewrite::Prefix { from, to: to.to_owned() };
+            let id = proven.add(SiteId::default(), Statement::Rewrite(rewrite), Evidence::default(), &mut session);
+            id.filter(|id| proven.is_applied_to_target(*id))
+        };
+        let mirrors = (0..Proven::MIRRORS + 9).map(|number| format!("http://copy{number}.test/"));
+        let applied: Vec<RuleId> = mirrors.filter_map(|from| prove(from, "http://original.test/")).collect();
+        assert_eq!(applied.len(), Proven::MIRRORS);
+        assert!(prove("http://copy.test/".into(), "http://another.test/").is_some(), "each host has its own");
+        let url = Url::parse("http://original.test/a/1").unwrap();
+        assert_eq!(proven.mirrored(&url).map(|(rule, _)| rule).collect::<Vec<_>>(), applied);
+    }
+}

@@ -64,7 +64,7 @@ pub fn check(dir: &mut CrawlDir) -> anyhow::Result<Vec<String>> {
     check_lengths(&path, &lengths, ended, &mut findings)?;
     let length = lengths.get(PagesJsonl::NAME).copied().unwrap_or(0);
     let pages = Lines::open(&path, PagesJsonl::NAME, Some(length))?;
-    let lines = pages::check_lines(&pages, (&keys, &sites), session, &mut findings)?;
+    let lines = pages::check_lines(&pages, (&keys, &sites), &frontier, session, &mut findings)?;
     let records = pages::check_records(&frontier, &keys, session, &mut findings)?;
     // The pages of a missing part are missing from every sum.
     if pages.gone()?.is_empty() {

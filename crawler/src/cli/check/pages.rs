@@ -11,6 +11,7 @@ use url::Url;
 use super::{Findings, hash};
 use crate::clock::rfc3339;
 use crate::engine::Stats;
+use crate::fetch::FetchError;
 use crate::record::{PageRecord, VerdictKind};
 use crate::report::line::{PageLine, Word};
 use crate::report::source::Lines;
@@ -26,10 +27,12 @@ pub(super) struct Sums {
     pub stats: Stats,
 }
 
-/// Compares each line for which the state vouches with the record of its page.
+/// Compares each line for which the state vouches with the record of its page, and the line of a URL's last visit with
+/// the record of the URL.
 pub(super) fn check_lines(
     lines: &Lines,
     (keys, sites): (&Keys, &Sites),
+    frontier: &Frontier,
     session: &Session,
     findings: &mut Findings,
 ) -> anyhow::Result<Sums> {
@@ -43,6 +46,15 @@ pub(super) fn check_lines(
         let id = PageId { url: keys.id(&url), visit: page.visit };
         if !sites.has(id.url.site) {
             return;
+        }
+        match frontier.state(id.url, session) {
+            Ok(state) => {
+                let ended = state.as_ref().and_then(last_visit).filter(|visit| visit.number == page.visit);
+                if let Some(what) = ended.and_then(|visit| other_end(&page, visit.end, keys)) {
+                    findings.add(format!("visit {} of {url}: {what}", page.visit));
+                }
+            }
+            Err(error) => failure = Some(error),
         }
         match PageRecord::get(id, session) {
             // The host of the page was given away and came back.
@@ -94,6 +106,35 @@ fn differences(page: &PageLine<'_>, offset: u64, record: &PageRecord) -> Vec<&'s
         ("digest", digest.is_none_or(|digest| page.sha256.as_deref() == Some(&*digest))),
     ];
     same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect()
+}
+
+/// Tells what is wrong if the line of a URL's last visit and the record of the URL say different ends. The HTTP status is
+/// not compared here: [`check_records`] does so.
+fn other_end(page: &PageLine<'_>, end: End, keys: &Keys) -> Option<String> {
+    let target = page.redirect_to.as_deref().map(|url| Url::parse(url).ok().map(|url| keys.id(&url)));
+    let failure = page.error.as_deref().filter(|_| page.status.is_none()).and_then(FetchError::kind_of);
+    match end {
+        End::Redirected { target: recorded, .. } if target != Some(Some(recorded)) => {
+            Some("pages.jsonl and the record of the URL disagree about where it redirects to".into())
+        }
+        End::Answered { .. } | End::Failed { .. } if target.is_some() => {
+            Some("pages.jsonl has a redirect, and the record of the URL has none".into())
+        }
+        End::Failed { failure: recorded } if failure.is_some_and(|failure| failure != recorded) => {
+            Some("pages.jsonl and the record of the URL disagree about why it failed".into())
+        }
+        _ => None,
+    }
+}
+
+/// The last visit of a URL in this state. `None` if the URL was never visited.
+fn last_visit(state: &State) -> Option<Visit> {
+    match state {
+        State::Done(visit) | State::Gone(visit) => Some(*visit),
+        // The URL is queued again for its next visit.
+        State::Queued { before } => *before,
+        _ => None,
+    }
 }
 
 impl Sums {
@@ -182,13 +223,7 @@ pub(super) fn check_records(
 /// Tells what is wrong with a URL in this state that has this many recorded visits. The last visit was answered with
 /// `status` (0: no answer).
 fn visits_of(state: Option<&State>, visits: u32, status: u16) -> Option<String> {
-    let known = match state {
-        Some(State::Done(visit) | State::Gone(visit)) => Some(*visit),
-        // The URL is queued again for its next visit.
-        Some(State::Queued { before }) => *before,
-        _ => None,
-    };
-    let Some(Visit { number, end }) = known else {
+    let Some(Visit { number, end }) = state.and_then(last_visit) else {
         let state = state.map_or("never met", State::name);
         return Some(format!("it has a record of visit {visits}, and is {state}"));
     };
@@ -200,4 +235,38 @@ fn visits_of(state: Option<&State>, visits: u32, status: u16) -> Option<String> 
         End::Failed { .. } => 0,
     };
     (ended != status).then(|| format!("its last visit ended with {ended}, and the record of the page says {status}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::url::{Canonicalizer, KeyHasher};
+    use frontier::Failure;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Catches two URLs whose records were exchanged although their statuses are the same.
+    #[test]
+    fn the_ends_of_visits_are_compared() {
+        let hasher = KeyHasher::new([9; KeyHasher::SECRET]);
+        let keys = Keys { canonicalizer: Canonicalizer::default(), hasher };
+        let id = |url: &str| keys.id(&Url::parse(url).unwrap());
+        let is_other = |redirect_to: Option<&str>, error: Option<&str>, end: End| {
+            let status = error.map_or(Some(301), |_| None);
+            let line = json!({"status": status, "redirect_to": redirect_to, "error": error}).to_string();
+            other_end(&PageLine::parse(line.as_bytes()).unwrap(), end, &keys).is_some()
+        };
+        let (one, other) = ("http://a.test/1", "http://a.test/2");
+        let redirected = |url: &str| End::Redirected { status: 301, target: id(url) };
+        let failed = |failure| End::Failed { failure };
+        assert!(!is_other(Some(one), None, redirected(one)));
+        assert!(is_other(Some(one), None, redirected(other)));
+        assert!(is_other(None, None, redirected(one)));
+        assert!(is_other(Some(one), None, End::Answered { status: 301 }));
+        assert!(!is_other(None, None, End::Answered { status: 301 }));
+        assert!(!is_other(None, Some("reset: by the peer"), failed(Failure::Reset)));
+        assert!(is_other(None, Some("reset: by the peer"), failed(Failure::Timeout)));
+        assert!(!is_other(None, Some("another text"), failed(Failure::Timeout)), "it does not tell the reason");
+        assert!(is_other(Some("no URL"), None, redirected(one)));
+    }
 }
