@@ -62,7 +62,7 @@ fn check_design(design: Design, load: usize, fingerprints: impl IntoIterator<Ite
         assert!(indexes.iter_mut().all(|index| index.insert(fingerprint) == new));
     }
     let asked: Vec<u64> =
-        queries.iter().chain(scan.0.iter().take(40)).chain(scan.0.iter().rev().take(40)).copied().collect();
+        queries.iter().chain(scan.0.iter().take(100)).chain(scan.0.iter().rev().take(100)).copied().collect();
     let mut near = Vec::new();
     for (i, index) in indexes.iter().enumerate() {
         assert_eq!(index.len(), scan.0.len());
