@@ -128,8 +128,8 @@ fn exchanged(name: &'static str, space: Space) -> Damage {
     })
 }
 
-/// The records of URLs that were visited once, and then redirected. The first bytes of such a record are these; the next
-/// two are the HTTP status (see `frontier/src/url/stored.rs`).
+/// The records of URLs that were visited once, and redirected. Such a record begins with the bytes 5, 1 and 1; the next
+/// two bytes are the HTTP status (see `frontier/src/url/stored.rs`).
 fn redirected(session: &Session) -> anyhow::Result<Vec<Entry>> {
     let entries = entries(frontier::spaces::URLS, session)?;
     Ok(entries.into_iter().filter(|(_, value)| value.starts_with(&[5, 1, 1])).collect())
