@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 use toml::de::DeTable;
@@ -49,16 +50,21 @@ impl Default for Layers {
 
 impl Default for Settings {
     fn default() -> Self {
-        Layers::new().settings
+        DEFAULTS.settings.clone()
     }
 }
+
+/// The defaults. They are read once, because `default.toml` is long.
+static DEFAULTS: LazyLock<Layers> = LazyLock::new(|| {
+    let values = defaults();
+    let settings = read(&values).unwrap_or_else(|(key, reason)| panic!("default.toml: {key}: {reason}"));
+    Layers { values, settings, warnings: Vec::new(), origins: BTreeMap::new(), unknown: Vec::new() }
+});
 
 impl Layers {
     /// Layers with the defaults only.
     pub fn new() -> Self {
-        let values = defaults();
-        let settings = read(&values).unwrap_or_else(|(key, reason)| panic!("default.toml: {key}: {reason}"));
-        Self { values, settings, warnings: Vec::new(), origins: BTreeMap::new(), unknown: Vec::new() }
+        DEFAULTS.clone()
     }
 
     /// Messages about things that the user should know although nothing is wrong: deprecated keys, and environment

@@ -88,7 +88,7 @@ pub(super) fn live_on(world: &mut World, steps: Vec<Step>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_frontier_keeps_its_promises(steps in proptest::collection::vec(step(), 1..300)) {
