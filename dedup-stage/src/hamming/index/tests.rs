@@ -149,14 +149,46 @@ fn all_move_on_and_the_memory_is_given_back() {
     assert_eq!(buckets(&index), buckets(&fixed));
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
-    #[test]
-    fn equals_a_scan(k in 0u32..=64, load in 1usize..30, base: u64, errors: Vec<(u64, u64, u64)>, queries: Vec<u64>) {
+/// Some fingerprints near a common one, and queries.
+#[derive(Clone, Debug)]
+struct Near {
+    load: usize,
+    base: u64,
+    errors: Vec<(u64, u64, u64)>,
+    queries: Vec<u64>,
+}
+
+impl Near {
+    fn any() -> impl Strategy<Value = Self> {
+        let parts = (1usize..30, any::<u64>(), any::<Vec<(u64, u64, u64)>>(), any::<Vec<u64>>());
+        parts.prop_map(|(load, base, errors, queries)| Self { load, base, errors, queries })
+    }
+
+    fn check(self, k: u32) {
         // The AND of random words gives few errors.
-        let few = errors.iter().map(|(a, b, c)| base ^ (a & b & c));
-        let queries: Vec<u64> = queries.into_iter().chain([base]).collect();
-        check(k, load, few, &queries);
+        let few = self.errors.iter().map(|(a, b, c)| self.base ^ (a & b & c));
+        let queries: Vec<u64> = self.queries.into_iter().chain([self.base]).collect();
+        check(k, self.load, few, &queries);
+    }
+}
+
+// Three tests, because they take long and run at the same time.
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn equals_a_scan_at_small_distances(k in 0u32..=20, near in Near::any()) {
+        near.check(k);
+    }
+
+    #[test]
+    fn equals_a_scan_at_middle_distances(k in 21u32..=42, near in Near::any()) {
+        near.check(k);
+    }
+
+    #[test]
+    fn equals_a_scan_at_large_distances(k in 43u32..=64, near in Near::any()) {
+        near.check(k);
     }
 }
 
