@@ -3,10 +3,11 @@
 //! else to do, the host of these URLs would wait as long.
 //!
 //! So a host that has nothing else to do waits only for a while: [`Overtaking::PATIENCE`] of its own turns if the other
-//! host is much slower, and [`Overtaking::LONGEST`] turns otherwise. (A *turn* is the delay of a host and the time in
-//! which it answers.) After that, its URLs are queued. When the turn of one of the counterparts comes, it is not
-//! fetched any more: it is held for the URL that was queued in its place. So each content is still fetched once, from
-//! the host that comes to it first.
+//! host is much slower, and [`Overtaking::WINDOW`] turns if the other host comes to few of the URLs for which it waits.
+//! (A *turn* is the delay of a host and the time in which it answers.) After that, its URLs are queued. When the turn of
+//! one of the counterparts comes, it is not fetched any more: it is held for the URL that was queued in its place. So
+//! each content is still fetched once, from the host that comes to it first. While the other host comes to these URLs
+//! soon enough, the host waits on: what it would fetch itself in that time would be fetched twice.
 //!
 //! All of this is kept in memory. A crawl that is continued looks up which hosts wait ([`Task::NoteHostsAhead`]). It no
 //! longer knows which URLs were queued in the place of others, so it fetches both.
@@ -42,10 +43,20 @@ pub(super) struct Overtaking {
 /// The hosts that a host waits for.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// The hosts of the counterparts, with the number of their pages when the wait began.
-    ahead: Vec<(SiteId, u64)>,
-    /// For how long the host has had nothing else to do; `None` if it has something to do.
+    /// The hosts of the counterparts.
+    ahead: Vec<Ahead>,
+    /// For how long the host has had nothing else to do, since the window began; `None` if it has something to do.
     idle: Option<Millis>,
+}
+
+/// A host that another one waits for.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    site: SiteId,
+    /// The number of its pages when the window began.
+    before: u64,
+    /// The number of URLs that waited for it and wait no longer, since the window began.
+    answered: u64,
 }
 
 /// The decision about a URL in whose place another one was queued.
@@ -61,8 +72,11 @@ impl Overtaking {
     const PATIENCE: Millis = 10;
     /// A host is much slower if it fetches less than one page in this many turns.
     const SLOW: Millis = 4;
-    /// Turns for which a host waits for any host.
-    const LONGEST: Millis = 100;
+    /// In so many turns, the other host must come to enough of the URLs for which the host waits. Then the next window
+    /// begins.
+    const WINDOW: Millis = 100;
+    /// One such URL in this many turns is enough.
+    const ENOUGH: Millis = 2;
     /// Milliseconds: no turn counts as shorter.
     const SHORTEST: Millis = 50;
     /// Milliseconds between two looks at the hosts.
@@ -80,9 +94,17 @@ impl Overtaking {
             return;
         }
         let waiting = self.waiting.entry(site).or_default();
-        if waiting.ahead.len() < Self::HOSTS.1 && !waiting.ahead.iter().any(|(known, _)| *known == ahead) {
-            waiting.ahead.push((ahead, 0));
+        if waiting.ahead.len() < Self::HOSTS.1 && !waiting.ahead.iter().any(|known| known.site == ahead) {
+            waiting.ahead.push(Ahead { site: ahead, before: 0, answered: 0 });
             waiting.idle = None;
+        }
+    }
+
+    /// A URL of the host `site` was held or stopped for a URL of the host `ahead`, which was fetched, or was given up.
+    pub(super) fn answered(&mut self, site: SiteId, ahead: SiteId) {
+        let Some(waiting) = self.waiting.get_mut(&site) else { return };
+        if let Some(known) = waiting.ahead.iter_mut().find(|known| known.site == ahead) {
+            known.answered += 1;
         }
     }
 
@@ -133,9 +155,10 @@ impl Frontier {
                 waiting.idle = None;
                 return true;
             }
+            let begin = |ahead: &mut Ahead| (ahead.before, ahead.answered) = (pages(ahead.site), 0);
             let Some(idle) = &mut waiting.idle else {
                 waiting.idle = Some(0);
-                waiting.ahead.iter_mut().for_each(|(ahead, before)| *before = pages(*ahead));
+                waiting.ahead.iter_mut().for_each(begin);
                 return true;
             };
             let turn = host.map_or(politeness.delay.0, |host| host.pace.turn(politeness)).max(Overtaking::SHORTEST);
@@ -143,15 +166,21 @@ impl Frontier {
             // there are no looks, and the other host cannot fetch anything either.
             *idle += passed.min(turn.saturating_mul(Overtaking::PATIENCE) / 2);
             let turns = *idle / turn;
-            waiting.ahead.retain(|(ahead, before)| {
-                let fetched = pages(*ahead).saturating_sub(*before);
+            let is_end = turns >= Overtaking::WINDOW;
+            waiting.ahead.retain_mut(|ahead| {
+                let fetched = pages(ahead.site).saturating_sub(ahead.before);
                 let is_slow = turns >= Overtaking::PATIENCE && fetched.saturating_mul(Overtaking::SLOW) < turns;
-                let is_over = is_slow || turns >= Overtaking::LONGEST;
+                let is_over = is_slow || is_end && ahead.answered.saturating_mul(Overtaking::ENOUGH) < turns;
                 if is_over {
-                    due.push((*site, *ahead));
+                    due.push((*site, ahead.site));
+                } else if is_end {
+                    begin(ahead);
                 }
                 !is_over
             });
+            if is_end {
+                *idle = 0;
+            }
             !waiting.ahead.is_empty()
         });
         due.sort_unstable();

@@ -95,7 +95,11 @@ impl Frontier {
     /// Decides again about a URL that is held or stopped for another one, which was fetched, was given up, or waits for
     /// another URL itself.
     fn look_again(&mut self, id: UrlId, session: &mut Session) -> Result<()> {
-        match self.urls.state(id, session)? {
+        let state = self.urls.state(id, session)?;
+        if let Some(anchor) = state.as_ref().and_then(|state| state.anchor(id)) {
+            self.overtaking.answered(id.site, anchor.site);
+        }
+        match state {
             Some(State::HeldFor { counterparts, link }) => self.hold_again(id, counterparts, link, session),
             Some(State::Stopped { rules, reason, representative: Some(other), waits, link }) => {
                 let stop = Stop { rules, reason, representative: Some(other) };

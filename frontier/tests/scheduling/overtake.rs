@@ -6,11 +6,15 @@ const PAGES: usize = 40;
 
 /// Two hosts with the same pages. Those of `twin.test` are queued, and the links of `own.test` are held for them.
 fn twins(twin_asks_for: Option<&'static str>, more: usize) -> Sim {
+    twins_of(PAGES, twin_asks_for, more)
+}
+
+fn twins_of(pages: usize, twin_asks_for: Option<&'static str>, more: usize) -> Sim {
     let mut sim = Sim::new(&polite(100));
     if let Some(robots) = twin_asks_for {
         sim.robots.insert("http://twin.test/robots.txt".into(), Answered::Says(robots));
     }
-    for page in 0..PAGES {
+    for page in 0..pages {
         sim.link(&format!("http://twin.test/{page}"));
         sim.hold(&format!("http://own.test/{page}"), &format!("http://twin.test/{page}"));
     }
@@ -41,6 +45,28 @@ fn a_host_waits_for_another_one_of_the_same_pace() {
     let mut sim = twins(None, 0);
     sim.run(3_500, usize::MAX);
     assert!((4..8).contains(&of(&sim, "own.test")), "the trials of the pair: {:?}", sim.pages());
+}
+
+/// Catches a host that loses patience with a large one, although this comes to one page after the other. Then nearly all
+/// pages of the two would be fetched twice.
+#[test]
+fn a_host_waits_on_for_a_large_one_that_comes_to_its_pages() {
+    let mut sim = twins_of(400, None, 0);
+    sim.run(120_000, usize::MAX);
+    let (own, twin) = (of(&sim, "own.test"), of(&sim, "twin.test"));
+    assert_eq!(twin, 400);
+    assert!((4..30).contains(&own), "the trials of the pair: {own}");
+    assert_eq!(sim.frontier.counts().queued, 0);
+}
+
+/// Catches a host that waits to the end for one that is a third as fast.
+#[test]
+fn a_host_overtakes_a_slower_one_after_a_while_and_each_content_is_fetched_once() {
+    let mut sim = twins_of(400, Some("User-agent: *\nCrawl-delay: 0.3"), 0);
+    sim.run(60_000, usize::MAX);
+    let (own, twin) = (of(&sim, "own.test"), of(&sim, "twin.test"));
+    assert!(own > 250, "{own} and {twin}");
+    assert!((400..=460).contains(&(own + twin)), "{own} and {twin}");
 }
 
 /// Catches a host that is taken for slow because the crawl was paused.
