@@ -146,6 +146,7 @@ impl StateFigures {
         "unread",
         "uncovered",
         "open_ends",
+        "behind_ends",
         "local_trouble",
         "complete",
         "walls_with_account",

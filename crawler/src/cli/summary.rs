@@ -151,8 +151,7 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
         row("lost", estimate.round() as u64, String::new(), &meaning);
     }
     if stats.open_ends > 0 && facts.lost.is_some() {
-        let meaning =
-            format!("held, and found only on trial pages:\n{:31}the pages that they lead to are not estimated", "");
+        let meaning = format!("held, and found only on trial pages:\n{:31}how many pages they lead to is unknown", "");
         row("", stats.open_ends, String::new(), &meaning);
     }
     let mut head = "refused";

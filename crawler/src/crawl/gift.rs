@@ -133,7 +133,8 @@ impl CrawlDir {
     /// become 0.
     pub fn close_empty(&mut self) -> Result<(), OpenError> {
         let (mut stats, _) = self.stats()?;
-        (stats.uncovered, stats.open_ends, stats.withheld) = (0, 0, std::collections::BTreeMap::new());
+        (stats.uncovered, stats.open_ends, stats.behind_ends) = (0, 0, 0);
+        stats.withheld.clear();
         stats.unread.clear();
         stats.complete = stats.standing().has_all();
         let skipped = self.path.join(crate::sink::SkippedJsonl::NAME);

@@ -33,9 +33,9 @@ impl EngineState<'_> {
         let (mut tls, mut unread) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
         let urls = &self.settings.urls;
         let (session, hosts) = (&self.ledger.session, &mut self.hosts);
-        let (ends, mut open_ends) = (OpenEnds::read(session)?, 0);
+        let mut ends = OpenEnds::read(session)?;
         write_skipped(dir, &self.frontier, &|id| rules?.get(id), session, &mut |skipped, source| {
-            open_ends += u64::from(ends.has(skipped, source, session));
+            ends.note(skipped, source, session);
             if let Some(limit) = limit(skipped.reason, skipped.detail) {
                 *beyond.entry(limit.to_owned()).or_default() += 1;
             }
@@ -58,6 +58,7 @@ impl EngineState<'_> {
         let session = &self.ledger.session;
         let sample = self.frontier.count_held_back(session)?;
         let lost = rescue::lost(session)?;
+        let behind_ends = ends.behind(session)?;
         let untried = rescue::untried(&mut self.frontier, session)?;
         if untried > 0 {
             unread.insert(unread::UNTRIED.to_owned(), untried);
@@ -65,7 +66,7 @@ impl EngineState<'_> {
         let stats = &mut self.ledger.stats;
         (stats.withheld, stats.withheld_tls, stats.beyond, stats.unread) = (withheld, tls, beyond, unread);
         stats.uncovered = sample.held_back.saturating_sub(sample.covered);
-        stats.open_ends = open_ends;
+        (stats.open_ends, stats.behind_ends) = (ends.count(), behind_ends);
         // If nothing is left, trouble has kept the crawl from nothing.
         let trouble = self.local.what().filter(|_| reason != StopReason::Done);
         stats.local_trouble = trouble.map(str::to_owned);

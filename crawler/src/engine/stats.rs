@@ -89,6 +89,9 @@ pub struct Stats {
     /// At the end of a run: the number of held URLs behind which nobody knows how many pages lie. They were never
     /// tried, and were met only on pages that were fetched as trials (`engine/rescue/open_ends.rs`).
     pub open_ends: u64,
+    /// At the end of a run: the largest number of pages that lie behind those open ends that are the ends of chains, with
+    /// a probability of 97.5 %.
+    pub behind_ends: u64,
     /// Whether the last run fetched everything: see `complete` in OUTPUT.md.
     pub complete: bool,
     /// Whether the last run of `crawler crawl` had nothing left to fetch that would have become due within
@@ -238,9 +241,12 @@ impl Stats {
     }
 
     /// The estimate of the unique pages that were lost, as far as it is still valid. `found` may be from an earlier
-    /// run.
+    /// run. The pages behind the ends of chains raise the upper end.
     pub fn lost(&self, found: Option<LastEstimate>) -> Option<Lost> {
-        found.map(|found| found.now(self.held + self.stopped))
+        let held_back = self.held + self.stopped;
+        let lost = found?.now(held_back);
+        let behind_ends = if held_back > 0 { self.behind_ends } else { 0 };
+        Some(Lost { high: lost.high + behind_ends as f64, ..lost })
     }
 
     /// Mean relevance of the pages fetched, 0..1; `None` in a crawl without a topic.
@@ -363,5 +369,9 @@ mod tests {
         let found = Some(LastEstimate { lost, held_back: 2 });
         let of = |held| Stats { held, ..Stats::default() }.lost(found).map(|lost| lost.high);
         assert_eq!([2, 1, 0].map(of), [Some(42.0), Some(21.0), Some(0.0)]);
+        // The ends of chains raise the upper end only.
+        let of = |held| Stats { held, behind_ends: 400, ..Stats::default() }.lost(found);
+        assert_eq!(of(2), Some(Lost { high: 442.0, ..lost }));
+        assert_eq!(of(0), Some(Lost::default()));
     }
 }

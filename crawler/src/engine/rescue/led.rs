@@ -13,7 +13,7 @@ use crate::record::PageRecord;
 use crate::spaces;
 
 /// At most this many pages are looked at; they take about 4 MB.
-const MOST: usize = 1 << 17;
+pub const MOST: usize = 1 << 17;
 
 /// The number of pages that each page led to, by the hash of its URL. Pages that led nowhere are not in it.
 #[derive(Debug, Default)]
@@ -124,7 +124,7 @@ fn each_page(session: &Session, visit: &mut dyn FnMut(Page) -> ControlFlow<()>) 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use dedup_stage::store::Memory;
     use dedup_stage::url::{PageId, UrlId};
     use frontier::Via;
@@ -134,10 +134,13 @@ mod tests {
     use crate::fetch::Validators;
     use crate::record::VerdictKind;
 
+    pub fn page(url: u64) -> PageId {
+        PageId { url: UrlId { url, ..UrlId::default() }, visit: 1 }
+    }
+
     /// A crawl of pages, given as URL, source, and the page that shows the same.
-    fn crawl(pages: &[(u64, Option<u64>, u64)]) -> Session {
+    pub fn crawl(pages: &[(u64, Option<u64>, u64)]) -> Session {
         let mut session = Session::new(Box::new(Memory::default()));
-        let page = |url| PageId { url: UrlId { url, ..UrlId::default() }, visit: 1 };
         for (url, source, shows) in pages {
             let record = PageRecord {
                 verdict: VerdictKind::Unique,
