@@ -62,9 +62,13 @@ fn seeds(hosts: &[&str]) -> Vec<String> {
 }
 
 fn crawl_docs(server: &Background, hosts: &[&str], on_duplicate: &str) -> anyhow::Result<Crawled> {
+    crawl_docs_with(server, hosts, &[("dedup.on-duplicate", on_duplicate)])
+}
+
+fn crawl_docs_with(server: &Background, hosts: &[&str], more: &[(&str, &str)]) -> anyhow::Result<Crawled> {
     let connect_to = server.connect_to();
-    let on_duplicate = ("dedup.on-duplicate", on_duplicate);
-    let settings = settings(&[on_duplicate, ("fetch.connect-to", &connect_to), ("dedup.rescue", "0%")])?;
+    let all = [&[("fetch.connect-to", connect_to.as_str()), ("dedup.rescue", "0%")], more].concat();
+    let settings = settings(&all)?;
     let dir = tempfile::tempdir()?;
     let crawled = crawl_with(HttpFetch::new(&settings)?, &Clock::System, dir.path(), &seeds(hosts), &settings)?;
     assert_eq!(crawled.reason, StopReason::Done);
@@ -123,6 +127,27 @@ fn postgresql_17_is_fetched_completely_and_nothing_else() -> anyhow::Result<()> 
 #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn python_3_11_is_fetched_completely_and_nothing_else() -> anyhow::Result<()> {
     complete("python-3.11")
+}
+
+/// Catches a crawl that fetches a mirror as a whole because its host has waited for the other one for long: with a delay
+/// between two requests, the last counterparts of a large site come late.
+#[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
+fn a_polite_crawl_of_two_mirrors_fetches_each_page_about_once() -> anyhow::Result<()> {
+    let (Some(folder), Some(reachable)) = (data::docs("postgresql-15")?, data::reachable("postgresql-15")?) else {
+        return Ok(());
+    };
+    let hosts = ["a.test", "b.test"];
+    let sites = Arc::new(Sites::new(hosts.map(|host| (host.to_owned(), folder.clone())), Noise::default())?);
+    let server = Background::start(|listener| sites.run(listener))?;
+    let crawled = crawl_docs_with(&server, &hosts, &[("dedup.on-duplicate", "drop"), ("politeness.delay", "20ms")])?;
+    let fetched = fetched(&crawled)?;
+    let count: usize = fetched.values().map(BTreeSet::len).sum();
+    println!("{count} fetches of {} pages", reachable.len());
+    assert!(count * 100 <= reachable.len() * 115, "{count} fetches of {} pages", reachable.len());
+    let missed: Vec<&String> = reachable.iter().filter(|path| !fetched.values().any(|of| of.contains(*path))).collect();
+    assert!(missed.is_empty(), "not found: {missed:?}");
+    Ok(())
 }
 
 #[test]

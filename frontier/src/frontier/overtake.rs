@@ -7,12 +7,14 @@
 //! (A *turn* is the delay of a host and the time in which it answers.) After that, its URLs are queued. When the turn of
 //! one of the counterparts comes, it is not fetched any more: it is held for the URL that was queued in its place. So
 //! each content is still fetched once, from the host that comes to it first. While the other host comes to these URLs
-//! soon enough, the host waits on: what it would fetch itself in that time would be fetched twice.
+//! soon enough, the host waits on: what it would fetch itself in that time would be fetched twice. A counterpart that is
+//! overtaken says nothing about how alike the two hosts are, unless the other host has answered nothing at all: a site
+//! that shows a few copies and is silent then may do so to keep the rest of the other site from being fetched.
 //!
 //! All of this is kept in memory. A crawl that is continued looks up which hosts wait ([`Task::NoteHostsAhead`]). It no
 //! longer knows which URLs were queued in the place of others, so it fetches both.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use config::OnDuplicate;
 use dedup_stage::store::{Result, Session};
@@ -36,6 +38,8 @@ pub(super) struct Overtaking {
     waiting: HashMap<SiteId, Waiting>,
     /// A counterpart (`UrlId::url`) → the URL that was queued in its place.
     in_place: HashMap<u64, UrlId>,
+    /// Hosts that overtook others, each with one that had answered nothing while it waited.
+    silent: HashSet<(SiteId, SiteId)>,
     /// When the hosts were looked at.
     looked_at: Millis,
 }
@@ -148,7 +152,7 @@ impl Frontier {
         let (politeness, hosts) = (&self.conduct.politeness, &self.hosts);
         let find = |site: SiteId| hosts.find(site).map(|id| hosts.get(id));
         let pages = |site: SiteId| find(site).map_or(0, |host| host.pages);
-        let mut due = Vec::new();
+        let (mut due, mut silent) = (Vec::new(), HashSet::new());
         self.overtaking.waiting.retain(|site, waiting| {
             let host = find(*site);
             if host.is_some_and(Host::has_work) {
@@ -173,6 +177,9 @@ impl Frontier {
                 let is_over = is_slow || is_end && ahead.answered.saturating_mul(Overtaking::ENOUGH) < turns;
                 if is_over {
                     due.push((*site, ahead.site));
+                    if fetched == 0 {
+                        silent.insert((*site, ahead.site));
+                    }
                 } else if is_end {
                     begin(ahead);
                 }
@@ -183,6 +190,10 @@ impl Frontier {
             }
             !waiting.ahead.is_empty()
         });
+        if !due.is_empty() {
+            // The work for earlier ones is done.
+            self.overtaking.silent = silent;
+        }
         due.sort_unstable();
         for (site, ahead) in &due {
             self.works.add(Task::Records { of: Some(*site), which: Which::Overtaking(*ahead) }, session);
@@ -211,7 +222,7 @@ impl Frontier {
         if self.overtaking.in_place.len() < Overtaking::IN_PLACE {
             self.overtaking.in_place.insert(at.url, id);
         }
-        self.pair_lacks(id, at, session)
+        if self.overtaking.silent.contains(&(id.site, ahead)) { self.pair_lacks(id, at, session) } else { Ok(()) }
     }
 
     /// Decides about a queued URL whose turn has come, if another URL was queued in its place. `None`: it is fetched

@@ -65,8 +65,8 @@ pub struct Ladder {
     since: u32,
     /// Pages that were copies of their counterparts, and that showed something else at a later visit.
     parted: u32,
-    /// Counterparts that were never met, failed, or were still queued when their links or the URLs stopped for them
-    /// were fetched before them (`frontier/overtake.rs`).
+    /// Counterparts that were never met, failed, or were still queued when nothing else was left to do or their host had
+    /// answered nothing for a while (`frontier/overtake.rs`).
     missing: u32,
     /// A trial differed, or too many counterparts are missing.
     is_broken: bool,

@@ -66,7 +66,8 @@ fn a_host_overtakes_a_slower_one_after_a_while_and_each_content_is_fetched_once(
     sim.run(60_000, usize::MAX);
     let (own, twin) = (of(&sim, "own.test"), of(&sim, "twin.test"));
     assert!(own > 250, "{own} and {twin}");
-    assert!((400..=460).contains(&(own + twin)), "{own} and {twin}");
+    println!("{own} and {twin}");
+    assert!((400..=425).contains(&(own + twin)), "{own} and {twin}");
 }
 
 /// Catches a host that is taken for slow because the crawl was paused.

@@ -103,7 +103,10 @@ impl Pieces {
         let rest = target.strip_prefix(&format!("/{}/", self.name))?;
         let mut numbers = rest.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u64>().ok());
         match (self.shape, self.from) {
-            (Arranged::Calendar, _) => Some(12 * numbers.next()?.checked_sub(2_000)? + numbers.next()?.checked_sub(1)?),
+            (Arranged::Calendar, _) => {
+                let years = numbers.next()?.checked_sub(2_000)?;
+                years.checked_mul(12)?.checked_add(numbers.next()?.checked_sub(1)?)
+            }
             (_, From::Page(count)) => (0..count).find(|number| self.write(*number, 0) == target),
             (_, From::Pool(_)) => Some(hash(target, 8)),
         }
