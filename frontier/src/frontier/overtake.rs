@@ -5,8 +5,9 @@
 //! So a host that has nothing else to do waits only for a while: [`Overtaking::PATIENCE`] of its own turns if the other
 //! host is much slower, and [`Overtaking::WINDOW`] turns if the other host comes to few of the URLs for which it waits.
 //! (A *turn* is the delay of a host and the time in which it answers.) After that, its URLs are queued. When the turn of
-//! one of the counterparts comes, it is not fetched any more: it is held for the URL that was queued in its place. So
-//! each content is still fetched once, from the host that comes to it first. While the other host comes to these URLs
+//! one of the counterparts comes, it is not fetched any more: it is held for the URL that was queued in its place. URLs
+//! of further hosts that wait for it are held for that URL, too. So each content is still fetched once, from the host
+//! that comes to it first. While the other host comes to these URLs
 //! soon enough, the host waits on: what it would fetch itself in that time would be fetched twice. A counterpart that is
 //! overtaken says nothing about how alike the two hosts are, unless the other host has answered nothing at all: a site
 //! that shows a few copies and is silent then may do so to keep the rest of the other site from being fetched.
@@ -215,14 +216,34 @@ impl Frontier {
             return Ok(());
         }
         let StandIn::Pending(at) = stand_in(&self.urls, anchor, id, session)? else { return Ok(()) };
-        let is_queued = matches!(self.urls.get(at.url), Some(Standing::Queued { .. }));
-        if !is_queued || !self.release(id, link, Via::Released { why: Release::Waited }, session)? {
+        if !matches!(self.urls.get(at.url), Some(Standing::Queued { .. })) {
+            return Ok(());
+        }
+        if let Some(other) = self.overtaking.in_place.get(&at.url).copied()
+            && let StandIn::Well(at) | StandIn::Pending(at) = stand_in(&self.urls, other, id, session)?
+        {
+            return self.hold_for_another(id, state, at, session);
+        }
+        if !self.release(id, link, Via::Released { why: Release::Waited }, session)? {
             return Ok(());
         }
         if self.overtaking.in_place.len() < Overtaking::IN_PLACE {
             self.overtaking.in_place.insert(at.url, id);
         }
         if self.overtaking.silent.contains(&(id.site, ahead)) { self.pair_lacks(id, at, session) } else { Ok(()) }
+    }
+
+    /// A URL is held or stopped for `at` from now on: the URL of a third host, which was queued in the place of the one
+    /// that it waited for.
+    fn hold_for_another(&mut self, id: UrlId, state: &State, at: UrlId, session: &mut Session) -> Result<()> {
+        let mut state = state.clone();
+        match &mut state {
+            State::HeldFor { counterparts, .. } => counterparts[0] = at,
+            State::Stopped { representative, .. } => *representative = Some(at),
+            _ => return Ok(()),
+        }
+        self.urls.change(id, &state, session)?;
+        self.look_again(id, session)
     }
 
     /// Decides about a queued URL whose turn has come, if another URL was queued in its place. `None`: it is fetched

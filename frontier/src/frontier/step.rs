@@ -94,7 +94,7 @@ impl Frontier {
 
     /// Decides again about a URL that is held or stopped for another one, which was fetched, was given up, or waits for
     /// another URL itself.
-    fn look_again(&mut self, id: UrlId, session: &mut Session) -> Result<()> {
+    pub(super) fn look_again(&mut self, id: UrlId, session: &mut Session) -> Result<()> {
         let state = self.urls.state(id, session)?;
         if let Some(anchor) = state.as_ref().and_then(|state| state.anchor(id)) {
             self.overtaking.answered(id.site, anchor.site);

@@ -90,6 +90,23 @@ fn a_host_does_not_wait_for_ever_for_one_that_has_much_else_to_do() {
     assert_eq!(of(&sim, "own.test"), PAGES);
 }
 
+/// Catches mirrors that overtake the same host, and each fetch what another of them fetches.
+#[test]
+fn of_several_hosts_that_overtake_another_one_only_one_fetches_a_page() {
+    let mut sim = twins(None, 10_000);
+    for host in ["second.test", "third.test"] {
+        for page in 0..PAGES {
+            sim.hold(&format!("http://{host}/{page}"), &format!("http://twin.test/{page}"));
+        }
+    }
+    sim.run(30_000, usize::MAX);
+    let of_each = ["own.test", "second.test", "third.test"].map(|host| of(&sim, host));
+    println!("{of_each:?}");
+    let all: usize = of_each.iter().sum();
+    // The others are the trials that show that two hosts are alike.
+    assert!((PAGES..PAGES + 30).contains(&all), "{of_each:?}");
+}
+
 /// Catches a crawl that is continued and has forgotten which hosts wait.
 #[test]
 fn a_crawl_that_goes_on_knows_which_hosts_wait() {
