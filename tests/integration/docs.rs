@@ -75,9 +75,12 @@ fn crawl_docs_with(server: &Background, hosts: &[&str], more: &[(&str, &str)]) -
     Ok(crawled)
 }
 
+/// The paths of pages, by host.
+type ByHost = BTreeMap<String, BTreeSet<String>>;
+
 /// The HTML pages that a crawl fetched, by host. Each must have been fetched once.
-fn fetched(crawled: &Crawled) -> anyhow::Result<BTreeMap<String, BTreeSet<String>>> {
-    let mut hosts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+fn fetched(crawled: &Crawled) -> anyhow::Result<ByHost> {
+    let mut hosts = ByHost::new();
     for page in &crawled.pages {
         let html = page["content_type"].as_str().is_some_and(|content_type| content_type.starts_with("text/html"));
         if page["status"] == 200 && html {
@@ -129,19 +132,25 @@ fn python_3_11_is_fetched_completely_and_nothing_else() -> anyhow::Result<()> {
     complete("python-3.11")
 }
 
+/// The HTML pages that a crawl fetched from two hosts with the same documentation, by host, and the pages that each of
+/// the two has. `None` if there is no test data.
+fn mirrors(delay: &str) -> anyhow::Result<Option<(ByHost, Vec<String>)>> {
+    let (Some(folder), Some(reachable)) = (data::docs("postgresql-15")?, data::reachable("postgresql-15")?) else {
+        return Ok(None);
+    };
+    let hosts = ["a.test", "b.test"];
+    let sites = Arc::new(Sites::new(hosts.map(|host| (host.to_owned(), folder.clone())), Noise::default())?);
+    let server = Background::start(|listener| sites.run(listener))?;
+    let crawled = crawl_docs_with(&server, &hosts, &[("dedup.on-duplicate", "drop"), ("politeness.delay", delay)])?;
+    Ok(Some((fetched(&crawled)?, reachable)))
+}
+
 /// Catches a crawl that fetches a mirror as a whole because its host has waited for the other one for long: with a delay
 /// between two requests, the last counterparts of a large site come late.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn a_polite_crawl_of_two_mirrors_fetches_each_page_about_once() -> anyhow::Result<()> {
-    let (Some(folder), Some(reachable)) = (data::docs("postgresql-15")?, data::reachable("postgresql-15")?) else {
-        return Ok(());
-    };
-    let hosts = ["a.test", "b.test"];
-    let sites = Arc::new(Sites::new(hosts.map(|host| (host.to_owned(), folder.clone())), Noise::default())?);
-    let server = Background::start(|listener| sites.run(listener))?;
-    let crawled = crawl_docs_with(&server, &hosts, &[("dedup.on-duplicate", "drop"), ("politeness.delay", "20ms")])?;
-    let fetched = fetched(&crawled)?;
+    let Some((fetched, reachable)) = mirrors("20ms")? else { return Ok(()) };
     let count: usize = fetched.values().map(BTreeSet::len).sum();
     println!("{count} fetches of {} pages", reachable.len());
     assert!(count * 100 <= reachable.len() * 115, "{count} fetches of {} pages", reachable.len());
@@ -153,14 +162,7 @@ fn a_polite_crawl_of_two_mirrors_fetches_each_page_about_once() -> anyhow::Resul
 #[test]
 #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn a_second_name_for_a_site_costs_one_page() -> anyhow::Result<()> {
-    let (Some(folder), Some(reachable)) = (data::docs("postgresql-15")?, data::reachable("postgresql-15")?) else {
-        return Ok(());
-    };
-    let hosts = ["a.test", "b.test"];
-    let sites = Arc::new(Sites::new(hosts.map(|host| (host.to_owned(), folder.clone())), Noise::default())?);
-    let server = Background::start(|listener| sites.run(listener))?;
-    let crawled = crawl_docs(&server, &hosts, "drop")?;
-    let fetched = fetched(&crawled)?;
+    let Some((fetched, reachable)) = mirrors("0s")? else { return Ok(()) };
     let mut counts: Vec<usize> = fetched.values().map(BTreeSet::len).collect();
     counts.sort_unstable();
     // The cost is one page and the trials. Without trials, no site can stop the pages of another: the first links are

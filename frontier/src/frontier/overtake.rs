@@ -7,10 +7,12 @@
 //! (A *turn* is the delay of a host and the time in which it answers.) After that, its URLs are queued. When the turn of
 //! one of the counterparts comes, it is not fetched any more: it is held for the URL that was queued in its place. URLs
 //! of further hosts that wait for it are held for that URL, too. So each content is still fetched once, from the host
-//! that comes to it first. While the other host comes to these URLs
-//! soon enough, the host waits on: what it would fetch itself in that time would be fetched twice. A counterpart that is
-//! overtaken says nothing about how alike the two hosts are, unless the other host has answered nothing at all: a site
-//! that shows a few copies and is silent then may do so to keep the rest of the other site from being fetched.
+//! that comes to it first.
+//!
+//! While the other host comes to these URLs soon enough, the host waits on: what it would fetch itself in that time
+//! would be fetched twice. A counterpart that is overtaken says nothing about how alike the two hosts are, unless the
+//! other host has answered nothing in this window: a site that shows a few copies and is silent then may do so to keep
+//! the rest of the other site from being fetched.
 //!
 //! All of this is kept in memory. A crawl that is continued looks up which hosts wait ([`Task::NoteHostsAhead`]). It no
 //! longer knows which URLs were queued in the place of others, so it fetches both.
@@ -39,7 +41,7 @@ pub(super) struct Overtaking {
     waiting: HashMap<SiteId, Waiting>,
     /// A counterpart (`UrlId::url`) → the URL that was queued in its place.
     in_place: HashMap<u64, UrlId>,
-    /// Hosts that overtook others, each with one that had answered nothing while it waited.
+    /// Hosts that overtake others, each with one that has answered nothing in the last window.
     silent: HashSet<(SiteId, SiteId)>,
     /// When the hosts were looked at.
     looked_at: Millis,
@@ -60,7 +62,7 @@ struct Ahead {
     site: SiteId,
     /// The number of its pages when the window began.
     before: u64,
-    /// The number of URLs that waited for it and wait no longer, since the window began.
+    /// The number of URLs that waited for one of its URLs which has ended since the window began.
     answered: u64,
 }
 

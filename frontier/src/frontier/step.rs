@@ -34,6 +34,7 @@ impl Frontier {
         let Some(Work { task, at }) = self.works.first().cloned() else { return Ok(asks) };
         let up_to = match task {
             Task::Ended(anchor) => self.each_held_for(anchor, at, session, &mut |frontier, id, session| {
+                frontier.overtaking.answered(id.site, anchor.site);
                 frontier.look_again(id, session).map(|()| true)
             })?,
             Task::Template { anchor, follow } => {
@@ -95,11 +96,7 @@ impl Frontier {
     /// Decides again about a URL that is held or stopped for another one, which was fetched, was given up, or waits for
     /// another URL itself.
     pub(super) fn look_again(&mut self, id: UrlId, session: &mut Session) -> Result<()> {
-        let state = self.urls.state(id, session)?;
-        if let Some(anchor) = state.as_ref().and_then(|state| state.anchor(id)) {
-            self.overtaking.answered(id.site, anchor.site);
-        }
-        match state {
+        match self.urls.state(id, session)? {
             Some(State::HeldFor { counterparts, link }) => self.hold_again(id, counterparts, link, session),
             Some(State::Stopped { rules, reason, representative: Some(other), waits, link }) => {
                 let stop = Stop { rules, reason, representative: Some(other) };
